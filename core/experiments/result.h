@@ -1,0 +1,47 @@
+/* Where an experiment writes its result, without knowing JSON.
+ *
+ * A result is a tree: objects, arrays, numbers, texts. The experiment calls these in document order; the
+ * sink (the server builds JSON, a test builds a small tree) implements `struct result_sink`. Inside an object
+ * every value carries its key; inside an array the key is NULL. Numbers that are not finite become null. A
+ * failing sink remembers its failure; the experiment need not look. */
+#ifndef ATTNLAB_CORE_EXPERIMENTS_RESULT_H
+#define ATTNLAB_CORE_EXPERIMENTS_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct result_sink {
+    void *owner;
+    void (*begin_object)(void *owner, const char *key);
+    void (*end_object)(void *owner);
+    void (*begin_array)(void *owner, const char *key);
+    void (*end_array)(void *owner);
+    void (*number)(void *owner, const char *key, double value); /* float64: written with 17 digits at most */
+    void (*real)(void *owner, const char *key, float value);    /* float32: the shortest text that gives it back */
+    void (*integer)(void *owner, const char *key, int64_t value);
+    void (*boolean)(void *owner, const char *key, bool value);
+    void (*text)(void *owner, const char *key, const char *value); /* UTF-8 */
+    void (*null)(void *owner, const char *key);
+};
+
+void result_begin_object(const struct result_sink *sink, const char *key);
+void result_end_object(const struct result_sink *sink);
+void result_begin_array(const struct result_sink *sink, const char *key);
+void result_end_array(const struct result_sink *sink);
+void result_number(const struct result_sink *sink, const char *key, double value);
+void result_real(const struct result_sink *sink, const char *key, float value);
+void result_integer(const struct result_sink *sink, const char *key, int64_t value);
+void result_boolean(const struct result_sink *sink, const char *key, bool value);
+void result_text(const struct result_sink *sink, const char *key, const char *value);
+void result_null(const struct result_sink *sink, const char *key);
+/* An array of numbers [count], a matrix [rows][columns], a stack of matrices [depth][rows][columns], and an
+ * array of integers [count]. */
+void result_vector(const struct result_sink *sink, const char *key, const float *values, size_t count);
+void result_matrix(const struct result_sink *sink, const char *key, const float *values, size_t rows,
+                   size_t columns);
+void result_tensor(const struct result_sink *sink, const char *key, const float *values, size_t depth,
+                   size_t rows, size_t columns);
+void result_integers(const struct result_sink *sink, const char *key, const int64_t *values, size_t count);
+
+#endif

@@ -1,0 +1,55 @@
+/* Labelled sequences: what models are trained on.
+ *
+ * A dataset holds examples of one kind, numbers (rows of T values) or text (sentences split into tokens),
+ * each with a class label. Drawn tasks (first-element, reviews) make one from a numpy stream; the user's own
+ * come from CSV or TSV bytes. Splitting, the vocabulary and padding happen here, so that a training run, the
+ * examples shown over HTTP and a prediction see the very same numbers. */
+#ifndef ATTNLAB_CORE_TASKS_DATASET_H
+#define ATTNLAB_CORE_TASKS_DATASET_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dataset_kind { DATASET_NUMBERS, DATASET_TEXT };
+
+/* The user's rows as parsed: not yet split, no vocabulary. Immutable once made; may be shared by threads. */
+struct dataset {
+    enum dataset_kind kind;
+    size_t row_count;
+    size_t class_count;
+    char **class_names; /* [class_count] as written in the file; labels are indices into it */
+    int32_t *labels;    /* [row_count] */
+    /* NUMBERS: values[row_count][sequence_length]. */
+    size_t sequence_length;
+    float *values;
+    /* TEXT: the row's text as written, and its tokens: tokens[token_start[i] .. token_start[i + 1]). */
+    char **texts;
+    size_t *token_start; /* [row_count + 1] */
+    char **tokens;
+    size_t word_count; /* distinct tokens over all rows */
+};
+
+/* Parses `size` bytes of CSV (RFC 4180: a header `text,label`, or numbers with a `label` column) or TSV
+ * (`label<TAB>text` or `text<TAB>label`, no header). UTF-8, a byte order mark and CRLF are accepted, empty
+ * lines skipped. A bad row is an ERROR_INVALID that names its line. Free with dataset_free. */
+struct dataset *dataset_parse_csv(const char *bytes, size_t size, struct error *error);
+struct dataset *dataset_parse_tsv(const char *bytes, size_t size, struct error *error);
+void dataset_free(struct dataset *dataset);
+
+/* Where experiments find the user's data sets and files. Given by the server; any member may be NULL. */
+struct data_source {
+    void *owner;
+    /* A data set by name, borrowed until `release`d; NULL with ERROR_MISSING where there is none. */
+    const struct dataset *(*find_dataset)(void *owner, const char *name, struct error *error);
+    void (*release_dataset)(void *owner, const struct dataset *dataset);
+    /* A whole file of the data directory by its plain name (no path); release with free(). */
+    bool (*read_file)(void *owner, const char *name, void **bytes, size_t *size, struct error *error);
+    /* A small cache that outlives the run (image embeddings): may forget anything at any time. */
+    bool (*cache_get)(void *owner, const char *key, void **bytes, size_t *size);
+    void (*cache_put)(void *owner, const char *key, const void *bytes, size_t size);
+};
+
+#endif
