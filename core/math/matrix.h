@@ -1,0 +1,27 @@
+/* Products of row-major float matrices, over CBLAS with one thread.
+ *
+ * The only user of cblas.h is matrix.c. The bits of a product depend on its shape alone, so callers keep
+ * their batch layout fixed. */
+#ifndef ATTNLAB_CORE_MATH_MATRIX_H
+#define ATTNLAB_CORE_MATH_MATRIX_H
+
+#include <stddef.h>
+
+/* Keeps the library from starting threads of its own: parallelism is the callers' business. May be called
+ * any number of times. */
+void matrix_use_one_thread(void);
+
+/* c[m][n] = alpha * a[m][k] b[k][n] + beta * c. `*_stride`: floats from one row to the next. With beta 0, c
+ * need not be initialised. */
+void matrix_multiply(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
+                     const float *b, size_t b_stride, float beta, float *c, size_t c_stride);
+
+/* c[m][n] = alpha * a[m][k] bT + beta * c, where b is stored as [n][k]. */
+void matrix_multiply_transposed_b(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
+                                  const float *b, size_t b_stride, float beta, float *c, size_t c_stride);
+
+/* c[m][n] = alpha * aT b[k][n] + beta * c, where a is stored as [k][m]. */
+void matrix_multiply_transposed_a(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
+                                  const float *b, size_t b_stride, float beta, float *c, size_t c_stride);
+
+#endif
