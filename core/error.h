@@ -14,6 +14,7 @@ enum error_code {
     ERROR_INVALID,     /* what the user gave is wrong: a parameter, a file's contents */
     ERROR_MISSING,     /* something named does not exist: a data set, a file, a snapshot */
     ERROR_CONFLICT,    /* it exists, but its state does not allow this */
+    ERROR_LIMIT,       /* a queue is full or a user's share is used up; later it may not be */
     ERROR_TOO_LARGE,   /* it would not fit: the message says the size it would take */
     ERROR_DIVERGED,    /* the loss stopped being finite */
     ERROR_CANCELLED,   /* somebody asked to stop */
