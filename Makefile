@@ -1,12 +1,20 @@
 # attnlab: build, run, test.
 #
-#   make              build/attnlab
-#   make unit         build and run the unit tests
+#   make deps run     install what it needs (Debian: apt), build, start the service; ARGS="--listen 127.0.0.1:9000"
+#   make deps test    install, build, run every test; or one suite: unit, api-test, browser-test, reference-test
+#   make              build/attnlab; as for all targets: SANITIZE=address|undefined|thread, CC=gcc|clang, BUILD=folder
+#   make bench fuzz lint format install clean
 #
-# Variables: BUILD=folder, SANITIZE=address|undefined|thread, CC=gcc|clang.
+# CHARTJS=file takes another build of Chart.js 3 or 4; PREFIX and DESTDIR say where `install` puts the program.
 
-BUILD ?= build$(if $(SANITIZE),-$(SANITIZE))
-CC ?= gcc
+comma = ,
+BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+PREFIX ?= /usr/local
+CHARTJS ?= /usr/share/javascript/chart.js/chart.min.js
+FUZZ_SECONDS ?= 30
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror
 # No contraction: the random streams and the agreement with PyTorch need every rounding where it is written.
@@ -15,32 +23,55 @@ BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -I. -I$(BUILD) -ffp-contract=off -fno-math-
 SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
 CORE_PACKAGES = openblas
-SERVER_PACKAGES = libmicrohttpd jansson sqlite3
-CORE_CFLAGS := $(shell pkg-config --cflags $(CORE_PACKAGES))
-CORE_LIBS := $(shell pkg-config --libs $(CORE_PACKAGES)) -lm
-SERVER_CFLAGS := $(shell pkg-config --cflags $(SERVER_PACKAGES))
-SERVER_LIBS := $(shell pkg-config --libs $(SERVER_PACKAGES))
-CHECK_CFLAGS = $(shell pkg-config --cflags check)
-CHECK_LIBS = $(shell pkg-config --libs check)
+SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib hdf5
+# The workers are the threads, so each wants the serial OpenBLAS. Debian keeps it in a folder of its own, and its
+# alternatives prefer the threaded build where both are installed: hence the search path and, in the program, the rpath.
+OPENBLAS_SERIAL = $(wildcard /usr/lib/$(shell $(CC) -print-multiarch)/openblas-serial)
+PKG_CONFIG = PKG_CONFIG_PATH=$(OPENBLAS_SERIAL)/pkgconfig:$$PKG_CONFIG_PATH pkg-config
+# These are looked up, once, when a recipe first needs them: on a new machine `make deps` has to come first.
+packages = $(if $(shell $(PKG_CONFIG) --exists --print-errors $(2) && echo found),$(shell $(PKG_CONFIG) $(1) $(2)),\
+	$(error A library is missing: "make deps test-deps" installs it on Debian, the README names it for other systems))
+CORE_CFLAGS = $(eval CORE_CFLAGS := $(call packages,--cflags,$(CORE_PACKAGES)))$(CORE_CFLAGS)
+CORE_LIBS = $(eval CORE_LIBS := $(call packages,--libs,$(CORE_PACKAGES)) \
+	$(OPENBLAS_SERIAL:%=-Wl$(comma)-rpath$(comma)%) -lm)$(CORE_LIBS)
+SERVER_CFLAGS = $(eval SERVER_CFLAGS := $(call packages,--cflags,$(SERVER_PACKAGES)))$(SERVER_CFLAGS)
+SERVER_LIBS = $(eval SERVER_LIBS := $(call packages,--libs,$(SERVER_PACKAGES)))$(SERVER_LIBS)
+CHECK_LIBS = $(eval CHECK_LIBS := $(call packages,--libs,check))$(CHECK_LIBS)
+LINK = $(CC) $(SANITIZE_FLAGS) -pthread -Wl,--as-needed
 
 CORE_SOURCES := $(wildcard core/*.c core/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
+FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
+SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' .ci/* tests/* tests/*/*)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 SERVER_OBJECTS := $(SERVER_SOURCES:%.c=$(BUILD)/%.o)
+# What tests of the server link: all of it but main().
+SERVER_PARTS := $(filter-out $(BUILD)/server/main.o,$(SERVER_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
+FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 
-.PHONY: all unit clean
+.PHONY: all run install deps test-deps lint-deps test unit api-test browser-test reference-test bench fuzz \
+	fuzz-programs format lint clean
 .SECONDARY:
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
 
 all: $(BUILD)/libcore.a $(if $(wildcard server/main.c),$(BUILD)/attnlab)
+
+run: all
+	@$(BUILD)/attnlab serve $(ARGS)
+
+install: all
+	install -D -m 755 $(BUILD)/attnlab $(DESTDIR)$(PREFIX)/bin/attnlab
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	$(AR) rcs $@.new $^ && mv $@.new $@
 
 $(BUILD)/attnlab: $(SERVER_OBJECTS) $(BUILD)/libcore.a
-	$(CC) $(SANITIZE_FLAGS) -o $@ $^ $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS) -pthread
+	$(LINK) -o $@ $^ $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
 # Kernels for machines with AVX2; chosen at run time, so only these files may use its instructions.
 $(BUILD)/%_avx2.o: EXTRA_CFLAGS = -mavx2 -mfma
@@ -49,12 +80,85 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CORE_CFLAGS) $(SERVER_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Each tests/unit/test_x.c is a program of its own.
+# Each tests/unit/test_x.c is a program of its own; those of the server link its parts too.
+$(BUILD)/tests/unit/test_server_%: $(BUILD)/tests/unit/test_server_%.o $(SERVER_PARTS) $(BUILD)/libcore.a
+	$(LINK) -o $@ $^ $(CHECK_LIBS) $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
+
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
-	$(CC) $(SANITIZE_FLAGS) -o $@ $^ $(CHECK_LIBS) $(CORE_LIBS) $(LDFLAGS) -pthread
+	$(LINK) -o $@ $^ $(CHECK_LIBS) $(CORE_LIBS) $(LDFLAGS)
+
+# --- tests -----------------------------------------------------------------------------------------------------
+
+test: test-deps all $(UNIT_PROGRAMS)
+	tests/run --build $(BUILD) unit api browser reference
 
 unit: $(UNIT_PROGRAMS)
-	@set -e; for program in $(UNIT_PROGRAMS); do $$program; done
+	tests/run --build $(BUILD) unit
+
+api-test browser-test reference-test: test-deps all
+	tests/run --build $(BUILD) $(@:%-test=%)
+
+bench: all
+	tests/bench/run $(BUILD)/attnlab
+
+# Harnesses for libFuzzer, which is clang's. The corpora in tests/fuzz/corpus are read; what is found goes to the build folder.
+fuzz: lint-deps
+	$(MAKE) CC=clang BUILD=build-fuzz SANITIZE=fuzzer-no-link,address,undefined fuzz-programs
+	tests/run --build build-fuzz --seconds $(FUZZ_SECONDS) fuzz
+
+fuzz-programs: $(FUZZ_PROGRAMS)
+
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(SERVER_PARTS) $(BUILD)/libcore.a
+	$(LINK) -fsanitize=fuzzer -o $@ $^ $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
+
+tests/node_modules/.package-lock.json: tests/package-lock.json
+	cd tests && npm ci --no-audit --no-fund --loglevel=error
+
+# --- code style ------------------------------------------------------------------------------------------------
+
+C_FILES = $(shell git ls-files '*.c' '*.h')
+
+format:
+	clang-format -i $(C_FILES)
+
+lint: lint-deps
+	clang-format --dry-run -Werror $(C_FILES)
+	clang-tidy --quiet $(CORE_SOURCES) $(SERVER_SOURCES) -- $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS) -mavx2 -mfma
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -I. core server
+	$(if $(SCRIPTS),shellcheck $(SCRIPTS))
+	tests/node_modules/.bin/eslint --config tests/eslint.config.js --max-warnings 0 --no-error-on-unmatched-pattern web tests
+
+# --- packages --------------------------------------------------------------------------------------------------
+
+DEBIAN_PACKAGES = gcc libc6-dev pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev libopenblas-serial-dev \
+	libhdf5-dev zlib1g-dev libjs-chart.js
+DEBIAN_TEST_PACKAGES = check chromium curl $(if $(shell command -v npm),,nodejs npm)
+DEBIAN_LINT_PACKAGES = clang clang-format clang-tidy cppcheck shellcheck git $(if $(shell command -v npm),,nodejs npm)
+
+# Installs by apt what is not there yet; elsewhere it says what to install.
+define install_packages
+	@missing=; for package in $(1); do \
+		dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null | grep -qx installed || missing="$$missing $$package"; \
+	done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then echo "Without apt, install by hand what Debian calls:$$missing"; exit $(2); fi; \
+	root=; if [ "$$(id -u)" != 0 ]; then root=sudo; fi; \
+	if [ -n "$$root" ] && ! command -v sudo >/dev/null; then echo "As root: apt-get install$$missing"; exit 1; fi; \
+	echo "Installing$$missing"; \
+	$$root apt-get update -qq && \
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 $$missing >/dev/null
+endef
+
+deps:
+	$(call install_packages,$(DEBIAN_PACKAGES),1)
+
+test-deps:
+	$(call install_packages,$(DEBIAN_TEST_PACKAGES),0)
+	@$(MAKE) -s tests/node_modules/.package-lock.json
+
+lint-deps:
+	$(call install_packages,$(DEBIAN_LINT_PACKAGES),0)
+	@$(MAKE) -s tests/node_modules/.package-lock.json
 
 clean:
 	rm -rf build build-*
