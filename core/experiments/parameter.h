@@ -34,7 +34,7 @@ struct parameter_declaration {
     double maximum;
     bool minimum_excluded;      /* the value must be above `minimum`, not at it */
     const char *const *choices; /* NULL-terminated; CHOICE and CHOICE_LIST */
-    size_t length_maximum;      /* members of a list, rows and columns of a matrix, bytes of a text */
+    size_t length_maximum;      /* members of a list, rows and columns of a matrix, bytes of a text; 0: no limit */
     /* The default. INTEGER, REAL and BOOLEAN: default_number. CHOICE, TEXT: default_text. Lists:
      * default_text holds the members separated by commas. MATRIX has none. */
     double default_number;
@@ -94,6 +94,9 @@ int parameter_find(const struct parameter_set *set, const char *name);
  * is near. */
 const char *parameter_nearest_name(const struct parameter_declaration *declarations, size_t count,
                                    const char *name);
+
+/* Forgets the value, if there is one. */
+void parameter_unset(struct parameter_set *set, size_t index);
 
 /* Setters copy what they are given and check it against the declaration; a fault is added to `faults` and
  * the value stays unset. They return whether the value was taken. */

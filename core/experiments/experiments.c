@@ -1,0 +1,45 @@
+/* The table of all experiments, and what every experiment goes through before and while it runs. */
+#include "core/experiments/experiments.h"
+
+#include <string.h>
+
+const struct experiment *const experiment_table[] = {
+    NULL,
+};
+
+const struct experiment *experiment_find(const char *name) {
+    for (size_t i = 0; experiment_table[i] != NULL; i++)
+        if (strcmp(experiment_table[i]->name, name) == 0)
+            return experiment_table[i];
+    return NULL;
+}
+
+bool experiment_prepare(const struct experiment *experiment, struct parameter_set *set,
+                        const struct data_source *data, unsigned long long memory_limit_bytes,
+                        struct parameter_faults *faults, struct error *error) {
+    /* A value that a fault left unset gets its default like any other, so that the remaining checks have
+     * something to look at and all faults come out at once. */
+    if (!parameter_set_apply_defaults(set, error))
+        return false;
+    if (experiment->complete != NULL && !experiment->complete(set, data, faults, error))
+        return false;
+    if (experiment->validate != NULL)
+        experiment->validate(set, data, memory_limit_bytes, faults);
+    if (faults->out_of_memory)
+        return error_set_memory(error, sizeof *faults->items);
+    return true;
+}
+
+bool experiment_is_cancelled(const struct experiment_context *context) {
+    return context->is_cancelled != NULL && context->is_cancelled(context->cancel_owner);
+}
+
+double experiment_seconds_now(const struct experiment_context *context) {
+    return context->seconds_now(context->clock_owner);
+}
+
+void experiment_report_progress(const struct experiment_context *context, size_t done, size_t total,
+                                const char *unit) {
+    if (context->listener.progress != NULL)
+        context->listener.progress(context->listener.owner, done, total, unit);
+}

@@ -1,0 +1,80 @@
+/* The calls of result.h, and the composites that every experiment needs. */
+#include "core/experiments/result.h"
+
+#include <math.h>
+
+void result_begin_object(const struct result_sink *sink, const char *key) {
+    sink->begin_object(sink->owner, key);
+}
+
+void result_end_object(const struct result_sink *sink) {
+    sink->end_object(sink->owner);
+}
+
+void result_begin_array(const struct result_sink *sink, const char *key) {
+    sink->begin_array(sink->owner, key);
+}
+
+void result_end_array(const struct result_sink *sink) {
+    sink->end_array(sink->owner);
+}
+
+void result_null(const struct result_sink *sink, const char *key) {
+    sink->null(sink->owner, key);
+}
+
+void result_number(const struct result_sink *sink, const char *key, double value) {
+    if (isfinite(value))
+        sink->number(sink->owner, key, value);
+    else
+        result_null(sink, key);
+}
+
+void result_real(const struct result_sink *sink, const char *key, float value) {
+    if (isfinite(value))
+        sink->real(sink->owner, key, value);
+    else
+        result_null(sink, key);
+}
+
+void result_integer(const struct result_sink *sink, const char *key, int64_t value) {
+    sink->integer(sink->owner, key, value);
+}
+
+void result_boolean(const struct result_sink *sink, const char *key, bool value) {
+    sink->boolean(sink->owner, key, value);
+}
+
+void result_text(const struct result_sink *sink, const char *key, const char *value) {
+    sink->text(sink->owner, key, value);
+}
+
+void result_vector(const struct result_sink *sink, const char *key, const float *values, size_t count) {
+    result_begin_array(sink, key);
+    for (size_t i = 0; i < count; i++)
+        result_real(sink, NULL, values[i]);
+    result_end_array(sink);
+}
+
+void result_matrix(const struct result_sink *sink, const char *key, const float *values, size_t rows,
+                   size_t columns) {
+    result_begin_array(sink, key);
+    for (size_t i = 0; i < rows; i++)
+        result_vector(sink, NULL, values + i * columns, columns);
+    result_end_array(sink);
+}
+
+void result_tensor(const struct result_sink *sink, const char *key, const float *values, size_t depth,
+                   size_t rows, size_t columns) {
+    result_begin_array(sink, key);
+    for (size_t i = 0; i < depth; i++)
+        result_matrix(sink, NULL, values + i * rows * columns, rows, columns);
+    result_end_array(sink);
+}
+
+void result_integers(const struct result_sink *sink, const char *key, const int64_t *values, size_t count) {
+    result_begin_array(sink, key);
+    for (size_t i = 0; i < count; i++)
+        result_integer(sink, NULL, values[i]);
+    result_end_array(sink);
+}
