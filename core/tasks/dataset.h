@@ -29,12 +29,22 @@ struct dataset {
     char **texts;
     size_t *token_start; /* [row_count + 1] */
     char **tokens;
-    size_t word_count; /* distinct tokens over all rows */
+    size_t word_count;        /* distinct tokens over all rows */
+    struct word_table *words; /* owns what `tokens` points to */
 };
 
+/* The most classes a data set may have, and the most bytes of a label. */
+enum { DATASET_CLASS_LIMIT = 100, DATASET_LABEL_BYTES = 64 };
+
 /* Parses `size` bytes of CSV (RFC 4180: a header `text,label`, or numbers with a `label` column) or TSV
- * (`label<TAB>text` or `text<TAB>label`, no header). UTF-8, a byte order mark and CRLF are accepted, empty
- * lines skipped. A bad row is an ERROR_INVALID that names its line. Free with dataset_free. */
+ * (`label<TAB>text` or `text<TAB>label`, a header line of these names is skipped). UTF-8, a byte order mark
+ * and CRLF are accepted, empty lines skipped. A bad row is an ERROR_INVALID that names its line. At least two
+ * rows and two classes; classes are numbered in numeric order where all are whole numbers, else in byte
+ * order. Free with dataset_free.
+ *
+ * Which column of a TSV holds the labels is decided from the whole file: a column with more than
+ * DATASET_CLASS_LIMIT distinct values or a longer one than DATASET_LABEL_BYTES cannot; of two that can, the
+ * one of whole numbers, else the one with fewer distinct values, else the shorter one, else the first. */
 struct dataset *dataset_parse_csv(const char *bytes, size_t size, struct error *error);
 struct dataset *dataset_parse_tsv(const char *bytes, size_t size, struct error *error);
 void dataset_free(struct dataset *dataset);

@@ -1,0 +1,40 @@
+/* Reads CSV and TSV bytes record by record.
+ *
+ * CSV by RFC 4180: a field in quotes may hold commas, line ends and doubled quotes. TSV: fields are taken as
+ * they are, a quote means nothing. LF, CRLF and CR end a line; lines of nothing but blanks are skipped; a
+ * UTF-8 byte order mark is skipped. Bytes that are no UTF-8 text are an error that names the line. */
+#ifndef ATTNLAB_CORE_TASKS_DELIMITED_H
+#define ATTNLAB_CORE_TASKS_DELIMITED_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct delimited_field {
+    const char *bytes; /* not null-terminated; quotes already resolved */
+    size_t length;
+};
+
+/* Zero everything but what delimited_open sets. One record's fields are valid until the next is read. */
+struct delimited_reader {
+    const char *bytes; /* borrowed */
+    size_t size, position;
+    char separator;
+    size_t line;                    /* of `position`, counted from 1 */
+    size_t record_line;             /* where the record just read began */
+    struct delimited_field *fields; /* owned */
+    size_t field_count, field_capacity;
+    char *unquoted; /* owned: text of the fields that were in quotes */
+};
+
+/* `separator` is ',' for CSV (quotes are honoured) or '\t' for TSV (they are not). Checks the whole text
+ * first. Free with delimited_close, also after a failure. */
+bool delimited_open(struct delimited_reader *reader, const char *bytes, size_t size, char separator,
+                    struct error *error);
+/* Reads the next record into `fields`. Returns false at the end (error->code stays ERROR_NONE) and on a
+ * failure. */
+bool delimited_next(struct delimited_reader *reader, struct error *error);
+void delimited_close(struct delimited_reader *reader);
+
+#endif

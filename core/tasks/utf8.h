@@ -1,0 +1,28 @@
+/* UTF-8: decoding with every check, lower case, and what kind of character one is.
+ *
+ * Covers what a tokenizer needs and no more: simple one-to-one lower case for Latin, Greek, Cyrillic and
+ * Armenian letters, and four kinds of character. Code point ranges are those of the Unicode character
+ * database. */
+#ifndef ATTNLAB_CORE_TASKS_UTF8_H
+#define ATTNLAB_CORE_TASKS_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum utf8_kind {
+    UTF8_SPACE,      /* separates tokens: blanks, controls, zero-width marks */
+    UTF8_WORD,       /* letters, digits, combining marks: runs of them are words */
+    UTF8_IDEOGRAPH,  /* written without spaces between words: a token of its own */
+    UTF8_PUNCTUATION /* everything else: punctuation, symbols, emoji */
+};
+
+/* Decodes the character at bytes[0 .. size). Returns its length in bytes, or 0 where it is not valid UTF-8
+ * (truncated, overlong, a surrogate, above U+10FFFF) or `size` is 0. */
+size_t utf8_decode(const char *bytes, size_t size, uint32_t *code_point);
+/* Writes the character and returns its length in bytes, at most 4. */
+size_t utf8_encode(uint32_t code_point, char bytes[4]);
+
+uint32_t utf8_to_lower(uint32_t code_point);
+enum utf8_kind utf8_kind_of(uint32_t code_point);
+
+#endif
