@@ -52,8 +52,8 @@ SERVER_PARTS := $(filter-out $(BUILD)/server/main.o,$(SERVER_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 
-.PHONY: all run install deps test-deps lint-deps test unit api-test browser-test reference-test bench fuzz \
-	fuzz-programs format lint clean
+.PHONY: all run install deps test-deps lint-deps test unit unit-programs api-test browser-test reference-test bench \
+	fuzz fuzz-programs format lint clean
 .SECONDARY:
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
@@ -89,10 +89,12 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 
 # --- tests -----------------------------------------------------------------------------------------------------
 
-test: test-deps all $(UNIT_PROGRAMS)
+test: test-deps all unit-programs
 	tests/run --build $(BUILD) unit api browser reference
 
-unit: $(UNIT_PROGRAMS)
+unit-programs: $(UNIT_PROGRAMS)
+
+unit: unit-programs
 	tests/run --build $(BUILD) unit
 
 api-test browser-test reference-test: test-deps all
