@@ -187,8 +187,8 @@ def write_torch_loader():
     rows = []
     for seed in (0, 1, 2, -3):
         # The loop leaves every epoch after `limit` batches; 0: it takes all of them.
-        for count, batch, epochs, limit in ((2000, 64, 3, 0), (64, 16, 5, 0), (10, 3, 7, 0), (1, 1, 4, 0), (1, 4, 3, 0), (5, 8, 4, 0),
-                                            (64, 16, 5, 4), (64, 16, 5, 2), (10, 3, 5, 4), (10, 3, 5, 3), (3, 1, 6, 3)):
+        for count, batch, epochs, limit in ((2000, 64, 3, 0), (64, 16, 5, 0), (10, 3, 7, 0), (1, 1, 4, 0),
+                                            (1, 4, 3, 0), (5, 8, 4, 0), (64, 16, 5, 4), (64, 16, 5, 2), (10, 3, 5, 4), (10, 3, 5, 3), (3, 1, 6, 3)):
             generator = torch.Generator().manual_seed(seed)
             loader = DataLoader(TensorDataset(torch.arange(count)), batch_size=batch, shuffle=True, generator=generator)
             order, batches = [], 0
@@ -267,7 +267,8 @@ def write_numpy_random():
             rows.append([seed_text(seed), "INT64_MIN" if low == -2**63 else low, high, count, *case(seed, draw)])
     out.table("golden_numpy_integers", "uint64_t seed; int64_t low, high; uint32_t count; uint64_t hash; uint64_t next;", rows)
 
-    rows = [[seed_text(s), n, *case(s, lambda g: g.permutation(n))] for s in seeds for n in (0, 1, 2, 12, 33, 2000, 70001) if n < 70000 or s == 1]
+    rows = [[seed_text(s), n, *case(s, lambda g: g.permutation(n))]
+            for s in seeds for n in (0, 1, 2, 12, 33, 2000, 70001) if n < 70000 or s == 1]
     out.table("golden_numpy_permutation", "uint64_t seed; uint32_t count; uint64_t hash; uint64_t next;", rows)
 
     rows = []
@@ -281,7 +282,8 @@ def write_numpy_random():
 
     rows = []
     for seed in seeds:
-        for population, count in ((5, 3), (10, 10), (1, 1), (100, 100), (2000, 64), (10000, 300), (10001, 201), (10001, 200), (20000, 400), (20000, 401), (20000, 20000)):
+        for population, count in ((5, 3), (10, 10), (1, 1), (100, 100), (2000, 64), (10000, 300),
+                                  (10001, 201), (10001, 200), (20000, 400), (20000, 401), (20000, 20000)):
             if population < 5000 or seed in (0, 1):
                 rows.append([seed_text(seed), population, count, *case(seed, lambda g: g.choice(population, count)),
                              *case(seed, lambda g: g.choice(population, count, replace=False))])
