@@ -4,6 +4,9 @@
 #include <string.h>
 
 const struct experiment *const experiment_table[] = {
+    &experiment_attention_steps,
+    &experiment_running_average,
+    &experiment_scaling,
     NULL,
 };
 

@@ -23,16 +23,20 @@ struct result_node {
 
 struct result_tree {
     struct result_node *nodes;
-    size_t count, open; /* `open`: the container being filled */
+    size_t count, capacity;
+    size_t open; /* `open`: the container being filled */
 };
 
 static inline struct result_node *result_tree_add(struct result_tree *tree, const char *key,
                                                   enum result_kind kind) {
-    tree->nodes = realloc(tree->nodes, (tree->count + 1) * sizeof *tree->nodes);
-    ck_assert_ptr_nonnull(tree->nodes);
-    if (tree->count > 0)
-        ck_assert_msg((key != NULL) == (tree->nodes[tree->open].kind == RESULT_OBJECT),
-                      "keys belong in objects, and only there");
+    if (tree->count == tree->capacity) {
+        tree->capacity = 2 * tree->capacity + 64;
+        tree->nodes = realloc(tree->nodes, tree->capacity * sizeof *tree->nodes);
+        ck_assert_ptr_nonnull(tree->nodes);
+    }
+    /* Every passing ck_assert costs a write to a pipe: too much for every node. */
+    if (tree->count > 0 && (key != NULL) != (tree->nodes[tree->open].kind == RESULT_OBJECT))
+        ck_abort_msg("keys belong in objects, and only there");
     struct result_node *node = &tree->nodes[tree->count];
     *node = (struct result_node){
         .kind = kind, .key = key != NULL ? strdup(key) : NULL, .parent = tree->open, .end = tree->count + 1};

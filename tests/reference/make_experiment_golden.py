@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+"""Writes tests/unit/experiment_golden.h: what PyTorch 1.13 and numpy give for the experiments.
+
+Run as `tests/reference/make_experiment_golden.py > tests/unit/experiment_golden.h` with python3-torch installed.
+Each golden_* array holds one tensor, flattened, in digits that give the float32 back.
+"""
+import math
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+torch.set_num_threads(1)
+
+
+def emit(name, values):
+    values = torch.as_tensor(values, dtype=torch.float32).detach().flatten().tolist()
+    print(f"static const float golden_{name}[{len(values)}] = {{")
+    for start in range(0, len(values), 6):
+        print("    " + " ".join(c_float(v) + "," for v in values[start : start + 6]))
+    print("};")
+
+
+def c_float(value):
+    text = f"{value:.9g}"
+    return text + ("f" if "." in text or "e" in text else ".0f")
+
+
+def attend(q, k, v, hidden=None, scale=True):
+    scores = q @ k.transpose(-2, -1)
+    scaled = scores / q.shape[-1] ** 0.5 if scale else scores
+    masked = scaled if hidden is None else scaled.masked_fill(hidden, -math.inf)
+    weights = torch.softmax(masked, -1)
+    return dict(scores=scores, scaled=scaled, weights=weights, output=weights @ v)
+
+
+def attention_steps():
+    torch.manual_seed(0)
+    tokens = torch.randn(1, 4, 8)
+    q, k, v = (nn.Linear(8, 8, bias=False)(tokens) for _ in range(3))
+    for name, value in dict(input=tokens, q=q, k=k, v=v, **attend(q, k, v)).items():
+        emit(f"drawn_{name}", value)
+
+    torch.manual_seed(5)
+    tokens = torch.randn(1, 5, 3)  # fewer than 16 numbers: another branch of the stream
+    q, k, v = (nn.Linear(3, 3, bias=False)(tokens) for _ in range(3))
+    emit("drawn_small_output", attend(q, k, v)["output"])
+
+    torch.manual_seed(1337)
+    tokens = torch.randn(4, 8, 32)
+    k, q, v = (nn.Linear(32, 16, bias=False)(tokens) for _ in range(3))
+    later = torch.ones(8, 8).triu(1).bool()
+    steps = attend(q, k, v, later, scale=False)
+    for name, value in dict(q=q, k=k, v=v, **steps).items():
+        if name != "scaled":
+            emit(f"head_{name}", value[0])
+    emit("head_scaled_output", attend(q, k, v, later)["output"][0])
+    k, q = torch.randn(4, 8, 16), torch.randn(4, 8, 16)
+    scores = q @ k.transpose(-2, -1)
+    emit("head_variances", [t.var() for t in (k, q, scores, scores * 16**-0.5)])
+
+    q = torch.tensor([[1.0, 0, 0, 0]])
+    k = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [0.7, 0.7, 0, 0]])
+    v = torch.tensor([[10.0, 0], [0, 10], [5, 5]])
+    for name, value in attend(q, k, v).items():
+        emit(f"worked_{name}", value)
+
+    q = torch.tensor([[1.0, 2], [0.5, -1]])
+    k = torch.tensor([[1.0, 0], [0, 1], [-1, 0.25]])
+    v = torch.tensor([[1.0], [2], [4]])
+    emit("cross_weights", attend(q, k, v)["weights"])
+    emit("cross_output", attend(q, k, v)["output"])
+    emit("cross_causal_weights", attend(q, k, v, torch.ones(2, 3).triu(1).bool())["weights"])
+
+
+def running_average():
+    torch.manual_seed(1337)
+    x = torch.randn(4, 8, 2)
+    emit("average_x", x)
+    emit("average_loop", torch.stack([x[:, : t + 1].mean(1) for t in range(8)], 1))
+    hidden = torch.ones(8, 8).triu(1).bool()
+    emit("average_weights", F.softmax(torch.zeros(8, 8).masked_fill(hidden, -math.inf), -1))
+
+
+def scaling():
+    torch.manual_seed(0)
+    rows = []
+    for d in (4, 16, 64, 256, 1024):
+        a, b = torch.randn(2000, d), torch.randn(2000, d)
+        std = (a * b).sum(1).std()
+        draws = torch.randn(1, 64)
+        scaled = std / math.sqrt(d)
+        rows.append([std, scaled, torch.softmax(draws * std, 1).max(), torch.softmax(draws * scaled, 1).max()])
+    emit("scaling", rows)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.rnn = kind(1, 32, batch_first=True)
+        self.fc = nn.Linear(32, 2)
+
+    def forward(self, x):
+        return self.fc(self.rnn(x)[0][:, -1])
+
+
+class Attention(nn.Module):
+    def __init__(self, length, position):
+        super().__init__()
+        self.inp = nn.Linear(1, 32)
+        self.pos = nn.Parameter(torch.randn(1, length, 32) * 0.02) if position else None
+        self.q, self.k, self.v = (nn.Linear(32, 32) for _ in range(3))
+        self.fc = nn.Linear(32, 2)
+
+    def forward(self, x):
+        h = self.inp(x) if self.pos is None else self.inp(x) + self.pos
+        return self.fc(attend(self.q(h), self.k(h), self.v(h))["output"].mean(1))
+
+
+def first_element(count, length, seed):
+    x = torch.tensor(np.random.default_rng(seed).normal(0, 1, (count, length, 1)).astype(np.float32))
+    return x, (x[:, 0, 0] > 0).long()
+
+
+def gradient_reach():
+    makers = dict(rnn=lambda: Recurrent(nn.RNN), lstm=lambda: Recurrent(nn.LSTM), attention=lambda: Attention(60, True))
+    for name, make in makers.items():
+        torch.manual_seed(0)
+        x, y = first_element(256, 60, 1)
+        x.requires_grad_(True)
+        loss = nn.CrossEntropyLoss()(make()(x), y)
+        loss.backward()
+        emit(f"reach_{name}_loss", [loss])
+        emit(f"reach_{name}", x.grad.abs().mean(dim=(0, 2)))
+
+
+def permutation():
+    for name, seed, length, count, position in (("plain", 0, 60, 8, False), ("learned", 3, 12, 4, True)):
+        torch.manual_seed(seed)
+        model = Attention(length, position)
+        x, _ = first_element(count, length, 5)
+        with torch.no_grad():
+            original = model(x)
+            order = torch.randperm(length)
+            shuffled = model(x[:, order])
+        emit(f"permutation_{name}_order", order)
+        emit(f"permutation_{name}_original", original)
+        emit(f"permutation_{name}_shuffled", shuffled)
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads, feedforward, activation):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.ff = nn.Sequential(nn.Linear(width, feedforward), activation(), nn.Linear(feedforward, width))
+
+    def forward(self, x):
+        x = self.norm1(x + self.attn(x, x, x)[0])
+        return self.norm2(x + self.ff(x))
+
+
+def transformer_block():
+    torch.manual_seed(0)
+    block = Block(32, 4, 128, nn.GELU)
+    x = torch.randn(2, 10, 32)
+    emit("block_input", x)
+    emit("block_output", block(x))
+
+    torch.manual_seed(7)
+    stack = nn.Sequential(*(Block(12, 3, 20, nn.ReLU) for _ in range(2)))
+    x = torch.randn(1, 5, 12)
+    emit("stack_output", stack(x))
+    emit("stack_parameter_count", [sum(p.numel() for p in stack.parameters())])
+
+
+if __name__ == "__main__":
+    print("/* What PyTorch gives for the experiments; made by tests/reference/make_experiment_golden.py. */")
+    print("#ifndef ATTNLAB_TESTS_UNIT_EXPERIMENT_GOLDEN_H")
+    print("#define ATTNLAB_TESTS_UNIT_EXPERIMENT_GOLDEN_H\n")
+    print("/* clang-format off */")
+    for make in (attention_steps, running_average, scaling, gradient_reach, permutation, transformer_block):
+        make()
+    print("/* clang-format on */\n")
+    print("#endif")
