@@ -1,0 +1,186 @@
+/* A transformer encoder block: see encoder_block.h. */
+#include "core/layers/encoder_block.h"
+
+#include "core/layers/feedforward.h"
+#include "core/layers/layer_norm.h"
+#include "core/layers/multi_head_attention.h"
+
+#include <string.h>
+
+/* Everything a pass over `count` examples needs to know. */
+struct block {
+    size_t rows, width;
+    struct attention_shape attention;
+    struct attention_layout layout;
+    struct feedforward_shape feedforward;
+    /* Offsets of the parts' parameters; the attention's are at 0. */
+    size_t norm1, feed, norm2;
+};
+
+static bool has_torch_layout(const struct layer *layer) {
+    return layer->type == &layer_torch_encoder_block;
+}
+
+static struct block block_of(const struct layer *layer, size_t count) {
+    size_t width = layer->input.width, rows = count * layer->input.steps;
+    const struct layer_options *options = &layer->options;
+    struct block block = {.rows = rows, .width = width};
+    block.attention = (struct attention_shape){count, layer->input.steps, width,
+                                               options->heads == 0 ? 1 : options->heads, options->mask};
+    block.layout = has_torch_layout(layer) ? attention_layout_torch(width) : attention_layout_separate(width);
+    block.feedforward =
+        (struct feedforward_shape){rows, width, options->feedforward_width, options->activation};
+    block.norm1 = block.layout.parameter_count;
+    block.feed = block.norm1 + 2 * width;
+    block.norm2 = block.feed + feedforward_parameter_count(width, options->feedforward_width);
+    return block;
+}
+
+/* What lives from forward to backward. */
+struct block_saved {
+    float *sum1, *normal1, *sum2;     /* [rows][width]: input + attention, its norm, that + feed-forward */
+    float *statistics1, *statistics2; /* [rows][2], of the two norms */
+    float *attention, *feedforward;   /* see the parts */
+};
+
+static struct block_saved block_saved_of(const struct block *block, float *saved) {
+    size_t size = block->rows * block->width;
+    struct block_saved at;
+    at.sum1 = saved;
+    at.normal1 = at.sum1 + size;
+    at.sum2 = at.normal1 + size;
+    at.statistics1 = at.sum2 + size;
+    at.statistics2 = at.statistics1 + 2 * block->rows;
+    at.feedforward = at.statistics2 + 2 * block->rows;
+    at.attention = at.feedforward + feedforward_saved_size(&block->feedforward);
+    return at;
+}
+
+static size_t saved_size(const struct layer *layer, size_t count) {
+    struct block block = block_of(layer, count);
+    return 3 * block.rows * block.width + 4 * block.rows + feedforward_saved_size(&block.feedforward) +
+           attention_saved_size(&block.attention);
+}
+
+/* The feed-forward part and the attention run one after the other. */
+static size_t scratch_size(const struct layer *layer, size_t count) {
+    struct block block = block_of(layer, count);
+    size_t attention = attention_scratch_size(&block.attention);
+    size_t feedforward = block.rows * block.feedforward.hidden;
+    return attention > feedforward ? attention : feedforward;
+}
+
+static struct layer_shape output_shape(struct layer_shape input, size_t width,
+                                       const struct layer_options *options) {
+    (void)width;
+    (void)options;
+    return input;
+}
+
+static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
+    size_t count = 0, width = layer->input.width, hidden = layer->options.feedforward_width;
+    attention_describe(width, has_torch_layout(layer), "attn.", tensors, &count);
+    tensor_describe(tensors, &count, "norm1.weight", width, 0);
+    tensor_describe(tensors, &count, "norm1.bias", width, 0);
+    tensor_describe(tensors, &count, "ff.0.weight", hidden, width);
+    tensor_describe(tensors, &count, "ff.0.bias", hidden, 0);
+    tensor_describe(tensors, &count, "ff.2.weight", width, hidden);
+    tensor_describe(tensors, &count, "ff.2.bias", width, 0);
+    tensor_describe(tensors, &count, "norm2.weight", width, 0);
+    tensor_describe(tensors, &count, "norm2.bias", width, 0);
+    return count;
+}
+
+static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
+    struct block block = block_of(layer, 0);
+    size_t width = block.width;
+    attention_initialise(width, has_torch_layout(layer), parameters, generator);
+    layer_norm_initialise(parameters + block.norm1, parameters + block.norm1 + width, width);
+    feedforward_initialise(parameters + block.feed, width, block.feedforward.hidden, generator);
+    layer_norm_initialise(parameters + block.norm2, parameters + block.norm2 + width, width);
+}
+
+/* The residual connection. */
+static void add_to(float *sum, const float *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        sum[i] += values[i];
+}
+
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    struct block block = block_of(layer, pass->count);
+    struct block_saved at = block_saved_of(&block, saved);
+    size_t rows = block.rows, width = block.width;
+    const float *norm1 = parameters + block.norm1, *norm2 = parameters + block.norm2;
+
+    attention_forward(&block.attention, &block.layout, parameters, input, at.sum1, at.attention, pass);
+    add_to(at.sum1, input, rows * width);
+    layer_norm_forward(norm1, norm1 + width, at.sum1, at.normal1, at.statistics1, rows, width);
+
+    feedforward_forward(&block.feedforward, parameters + block.feed, at.normal1, at.sum2, at.feedforward);
+    add_to(at.sum2, at.normal1, rows * width);
+    layer_norm_forward(norm2, norm2 + width, at.sum2, output, at.statistics2, rows, width);
+}
+
+/* One gradient runs back through the block in place, in grad_output: of the output, of sum2, of normal1
+ * (where the residual adds the feed-forward part's), of sum1. */
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
+    (void)output;
+    struct block block = block_of(layer, pass->count);
+    struct block_saved at = block_saved_of(&block, saved);
+    size_t rows = block.rows, width = block.width;
+    bool wanted = grad_parameters != NULL;
+    float *grad_norm1 = wanted ? grad_parameters + block.norm1 : NULL;
+    float *grad_norm2 = wanted ? grad_parameters + block.norm2 : NULL;
+    float *gradient = grad_output;
+
+    layer_norm_backward(parameters + block.norm2, at.sum2, at.statistics2, gradient, gradient, grad_norm2,
+                        wanted ? grad_norm2 + width : NULL, rows, width);
+    feedforward_backward(&block.feedforward, parameters + block.feed, at.normal1, at.feedforward, gradient,
+                         pass->scratch, gradient, true, wanted ? grad_parameters + block.feed : NULL);
+
+    layer_norm_backward(parameters + block.norm1, at.sum1, at.statistics1, gradient, gradient, grad_norm1,
+                        wanted ? grad_norm1 + width : NULL, rows, width);
+    attention_backward(&block.attention, &block.layout, parameters, input, at.attention, gradient, grad_input,
+                       grad_parameters, pass);
+    if (grad_input != NULL)
+        add_to(grad_input, gradient, rows * width);
+}
+
+static void attention(const struct layer *layer, const float *parameters, const float *input,
+                      const float *saved, float *weights, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    struct block block = block_of(layer, pass->count);
+    const struct attention_shape *shape = &block.attention;
+    const float *part =
+        saved + 3 * block.rows * block.width + 4 * block.rows + feedforward_saved_size(&block.feedforward);
+    memcpy(weights, attention_saved_weights(shape, part),
+           shape->count * shape->heads * shape->steps * shape->steps * sizeof *weights);
+}
+
+const struct layer_type layer_encoder_block = {
+    .name = "encoder block",
+    .output_shape = output_shape,
+    .describe = describe,
+    .initialise = initialise,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+    .attention = attention,
+};
+
+const struct layer_type layer_torch_encoder_block = {
+    .name = "encoder block (packed attention)",
+    .output_shape = output_shape,
+    .describe = describe,
+    .initialise = initialise,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+    .attention = attention,
+};

@@ -1,0 +1,19 @@
+/* A transformer encoder block, normalised after each residual (Vaswani et al. 2017, "post-norm"):
+ *
+ *   x = norm1(x + attention(x));  y = norm2(x + feedforward(x))
+ *
+ * Input and output have the same shape, so blocks can be stacked. Two layers that differ in the attention's
+ * parameters only (see multi_head_attention.h) and have the names of the classes they mirror. */
+#ifndef ATTNLAB_CORE_LAYERS_ENCODER_BLOCK_H
+#define ATTNLAB_CORE_LAYERS_ENCODER_BLOCK_H
+
+#include "core/layers/layer.h"
+
+/* Options: heads (must divide the width), mask, feedforward_width, activation. Tensors: attn.q.weight,
+ * attn.q.bias, ... attn.out.bias, norm1.weight, norm1.bias, ff.0.weight, ff.0.bias, ff.2.weight, ff.2.bias,
+ * norm2.weight, norm2.bias. */
+extern const struct layer_type layer_encoder_block;
+/* The same with attn.in_proj_weight, attn.in_proj_bias, attn.out_proj.weight, attn.out_proj.bias. */
+extern const struct layer_type layer_torch_encoder_block;
+
+#endif

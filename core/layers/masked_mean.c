@@ -1,0 +1,67 @@
+/* The mean over the present steps: see masked_mean.h. */
+#include "core/layers/masked_mean.h"
+
+#include <string.h>
+
+static struct layer_shape output_shape(struct layer_shape input, size_t width,
+                                       const struct layer_options *options) {
+    (void)width;
+    (void)options;
+    return (struct layer_shape){1, input.width};
+}
+
+static bool is_present(const struct layer_pass *pass, size_t step) {
+    return pass->present == NULL || pass->present[step] != 0;
+}
+
+/* The steps present in one example, at least 1. */
+static size_t divisor_of(const struct layer_pass *pass, size_t first_step, size_t steps) {
+    size_t present = 0;
+    for (size_t t = 0; t < steps; t++)
+        present += is_present(pass, first_step + t);
+    return present > 0 ? present : 1;
+}
+
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)saved;
+    size_t steps = layer->input.steps, width = layer->input.width;
+    memset(output, 0, pass->count * width * sizeof *output);
+    for (size_t i = 0; i < pass->count; i++) {
+        float *mean = output + i * width;
+        for (size_t t = 0; t < steps; t++)
+            for (size_t j = 0; is_present(pass, i * steps + t) && j < width; j++)
+                mean[j] += input[(i * steps + t) * width + j];
+        float divisor = (float)divisor_of(pass, i * steps, steps);
+        for (size_t j = 0; j < width; j++)
+            mean[j] /= divisor;
+    }
+}
+
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    (void)output;
+    (void)saved;
+    (void)grad_parameters;
+    size_t steps = layer->input.steps, width = layer->input.width;
+    if (grad_input == NULL)
+        return;
+    memset(grad_input, 0, pass->count * steps * width * sizeof *grad_input);
+    for (size_t i = 0; i < pass->count; i++) {
+        float divisor = (float)divisor_of(pass, i * steps, steps);
+        for (size_t t = 0; t < steps; t++)
+            for (size_t j = 0; is_present(pass, i * steps + t) && j < width; j++)
+                grad_input[(i * steps + t) * width + j] = grad_output[i * width + j] / divisor;
+    }
+}
+
+const struct layer_type layer_masked_mean = {
+    .name = "masked mean",
+    .output_shape = output_shape,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,59 @@
+/* Fixed positions: see sinusoidal_position.h. */
+#include "core/layers/sinusoidal_position.h"
+
+#include <math.h>
+#include <string.h>
+
+void sinusoidal_position_fill(float *positions, size_t steps, size_t width) {
+    for (size_t j = 0; j < width; j++) {
+        double frequency = pow(10000, -(double)(j - j % 2) / (double)width);
+        for (size_t t = 0; t < steps; t++) {
+            double angle = (double)t * frequency;
+            positions[t * width + j] = (float)(j % 2 == 0 ? sin(angle) : cos(angle));
+        }
+    }
+}
+
+static struct layer_shape output_shape(struct layer_shape input, size_t width,
+                                       const struct layer_options *options) {
+    (void)width;
+    (void)options;
+    return input;
+}
+
+static size_t scratch_size(const struct layer *layer, size_t count) {
+    (void)count;
+    return layer->input.steps * layer->input.width;
+}
+
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)saved;
+    size_t size = layer->input.steps * layer->input.width;
+    sinusoidal_position_fill(pass->scratch, layer->input.steps, layer->input.width);
+    for (size_t i = 0; i < pass->count; i++)
+        for (size_t j = 0; j < size; j++)
+            output[i * size + j] = input[i * size + j] + pass->scratch[j];
+}
+
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    (void)output;
+    (void)saved;
+    (void)grad_parameters;
+    if (grad_input != NULL)
+        memcpy(grad_input, grad_output,
+               pass->count * layer->input.steps * layer->input.width * sizeof *grad_input);
+}
+
+const struct layer_type layer_sinusoidal_position = {
+    .name = "sinusoidal position",
+    .output_shape = output_shape,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+};

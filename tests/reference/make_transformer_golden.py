@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""PyTorch's numbers for the transformer's layers: python3 make_transformer_golden.py > ../unit/transformer_golden.h
+
+For every layer: what its constructor draws with seed 3, then parameters disturbed by 0.1 randn (so that norms and
+biases count), an input, a gradient of the output, and from those the output and all gradients. Needs python3-torch.
+"""
+import math
+import sys
+
+import torch
+import torch.nn as nn
+
+COUNT, STEPS, WIDTH, HEADS, HIDDEN, VOCABULARY = 2, 4, 4, 2, 6, 6
+LENGTHS = (4, 2)  # present steps of the two examples
+
+
+class Attention(nn.Module):
+    """One Linear each for query, key, value and output."""
+
+    def __init__(self, width=WIDTH, heads=HEADS):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x, hidden=None):
+        split = lambda t: t.view(*t.shape[:2], self.heads, -1).transpose(1, 2)
+        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        if hidden is not None:
+            scores = scores.masked_fill(hidden, float("-inf"))
+        self.weights = torch.softmax(scores, -1)
+        return self.out((self.weights @ v).transpose(1, 2).reshape(x.shape))
+
+
+class TorchAttention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+
+    def forward(self, x, hidden=None):
+        mask = None if hidden is None else hidden.expand(COUNT, HEADS, STEPS, STEPS).reshape(-1, STEPS, STEPS)
+        out, self.weights = self.attention(x, x, x, attn_mask=mask, average_attn_weights=False)
+        return out
+
+
+class Block(nn.Module):
+    def __init__(self, attention, activation):
+        super().__init__()
+        self.attn = attention()
+        self.norm1 = nn.LayerNorm(WIDTH)
+        self.ff = nn.Sequential(nn.Linear(WIDTH, HIDDEN), activation(), nn.Linear(HIDDEN, WIDTH))
+        self.norm2 = nn.LayerNorm(WIDTH)
+
+    def forward(self, x, hidden=None):
+        x = self.norm1(x + self.attn(x, hidden))
+        return self.norm2(x + self.ff(x))
+
+
+class MaskedMean(nn.Module):
+    def forward(self, x, present):
+        return (x * present.unsqueeze(-1)).sum(1) / present.sum(1, keepdim=True).clamp(min=1)
+
+
+class Sinusoidal(nn.Module):
+    def forward(self, x):
+        t, i = torch.arange(STEPS).double().unsqueeze(1), torch.arange(0, WIDTH, 2).double()
+        angle = t / 10000 ** (i / WIDTH)
+        position = torch.zeros(STEPS, WIDTH, dtype=torch.float64)
+        position[:, 0::2], position[:, 1::2] = angle.sin(), angle.cos()
+        return x + position.float()
+
+
+def write(name, values):
+    numbers = [f"{float(v):#.9g}f" for v in values.detach().reshape(-1)]
+    print(f"static const float {name}[] = {{{', '.join(numbers) or '0.0f'}}};")
+
+
+def case(name, make, arguments=(), tokens=None, attends=None):
+    torch.manual_seed(3)
+    module = make()
+    parameters = list(module.parameters())
+    flat = lambda tensors: torch.cat([t.reshape(-1) for t in tensors]) if tensors else torch.zeros(0)
+    write(f"{name}_drawn", flat(parameters))
+    with torch.no_grad():
+        for p in parameters:
+            p += 0.1 * torch.randn_like(p)
+    write(f"{name}_parameters", flat(parameters))
+    x = tokens if tokens is not None else torch.randn(COUNT, STEPS, WIDTH).requires_grad_()
+    y = module(x, *arguments)
+    r = torch.randn_like(y)
+    y.backward(r)
+    write(f"{name}_input", x if tokens is None else torch.zeros(0))
+    write(f"{name}_output", y)
+    write(f"{name}_grad_output", r)
+    write(f"{name}_grad_input", x.grad if tokens is None else torch.zeros(0))
+    write(f"{name}_grad_parameters", flat([p.grad for p in parameters]))
+    write(f"{name}_attention", attends(module).weights if attends else torch.zeros(0))
+    print()
+
+
+def main():
+    torch.set_num_threads(1)
+    present = torch.arange(STEPS).unsqueeze(0) < torch.tensor(LENGTHS).unsqueeze(1)
+    padding = ~present.view(COUNT, 1, 1, STEPS)
+    causal = torch.ones(STEPS, STEPS, dtype=torch.bool).triu(1)
+    tokens = torch.tensor([[2, 5, 1, 2], [3, 4, 0, 0]])
+    print("/* Made by tests/reference/make_transformer_golden.py with torch " + torch.__version__ + ". */")
+    print("// clang-format off")
+    print("#ifndef ATTNLAB_TESTS_UNIT_TRANSFORMER_GOLDEN_H\n#define ATTNLAB_TESTS_UNIT_TRANSFORMER_GOLDEN_H\n")
+    print(f"enum {{ GOLDEN_COUNT = {COUNT}, GOLDEN_STEPS = {STEPS}, GOLDEN_WIDTH = {WIDTH}, GOLDEN_HEADS = {HEADS},"
+          f" GOLDEN_HIDDEN = {HIDDEN}, GOLDEN_VOCABULARY = {VOCABULARY} }};")
+    print(f"static const int golden_lengths[] = {{{', '.join(map(str, LENGTHS))}}};")
+    print(f"static const int golden_tokens[] = {{{', '.join(str(int(t)) for t in tokens.reshape(-1))}}};\n")
+    case("embedding", lambda: nn.Embedding(VOCABULARY, WIDTH, padding_idx=0), tokens=tokens)
+    case("layer_norm", lambda: nn.LayerNorm(WIDTH))
+    case("relu", nn.ReLU)
+    case("gelu", nn.GELU)
+    case("feedforward", lambda: nn.Sequential(nn.Linear(WIDTH, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, WIDTH)))
+    case("attention", Attention, (padding,), attends=lambda m: m)
+    case("causal_attention", Attention, (padding | causal,), attends=lambda m: m)
+    case("torch_attention", TorchAttention, (causal,), attends=lambda m: m)
+    case("block", lambda: Block(Attention, nn.ReLU), (padding,), attends=lambda m: m.attn)
+    case("torch_block", lambda: Block(TorchAttention, nn.GELU), attends=lambda m: m.attn)
+    case("masked_mean", MaskedMean, (present,))
+    case("sinusoidal", Sinusoidal)
+    print("#endif")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
