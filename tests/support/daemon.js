@@ -1,0 +1,55 @@
+// The real program on a free port, with a data directory of its own: started for a test, ended after it.
+//
+//   const daemon = await startDaemon({ args: ["--workers", "1"] });
+//   await fetch(daemon.url + "api/health");
+//   const { code } = await daemon.stop();     // SIGTERM; removes the data directory unless the caller gave one
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const repository = fileURLToPath(new URL("../..", import.meta.url));
+export const program = process.env.ATTNLAB_PROGRAM ?? path.join(repository, "build/attnlab");
+
+/** Runs the program to its end: { code, signal, stdout, stderr }. */
+export function runProgram(args, { env = {}, timeout = 60000 } = {}) {
+    const child = spawn(program, args, { env: { ...process.env, ...env }, timeout });
+    const output = collect(child);
+    return new Promise((resolve, reject) => {
+        child.on("error", reject);
+        child.on("close", (code, signal) => resolve({ code, signal, ...output }));
+    });
+}
+
+/** Starts `attnlab serve` and waits for the address it prints. */
+export async function startDaemon({ args = [], env = {}, data = null } = {}) {
+    const directory = data ?? (await mkdtemp(path.join(tmpdir(), "attnlab-test-")));
+    const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--data", directory, ...args], {
+        env: { ...process.env, ...env },
+    });
+    const output = collect(child);
+    const closed = new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
+    const url = await new Promise((resolve, reject) => {
+        child.on("error", reject);
+        closed.then(({ code }) => reject(new Error(`the daemon ended with status ${code}: ${output.stderr}`)));
+        child.stdout.on("data", () => {
+            const line = /^attnlab listening on (http:\S+)$/m.exec(output.stdout);
+            if (line) resolve(line[1]);
+        });
+    });
+    const stop = async (signal = "SIGTERM") => {
+        child.kill(signal);
+        const ended = await closed;
+        if (data === null) await rm(directory, { recursive: true, force: true });
+        return { ...ended, ...output };
+    };
+    return { url, data: directory, pid: child.pid, output, closed, stop };
+}
+
+function collect(child) {
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk) => (output.stdout += chunk));
+    child.stderr.on("data", (chunk) => (output.stderr += chunk));
+    return output;
+}
