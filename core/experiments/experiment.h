@@ -69,8 +69,8 @@ struct experiment {
     const struct parameter_declaration *parameters;
     size_t parameter_count;
     /* Fills in the defaults that depend on other values, after the fixed ones. May be NULL. */
-    bool (*complete)(struct parameter_set *set, const struct data_source *data, struct parameter_faults *faults,
-                     struct error *error);
+    bool (*complete)(struct parameter_set *set, const struct data_source *data,
+                     struct parameter_faults *faults, struct error *error);
     /* Checks what single declarations cannot: values that must fit together, data sets that must exist, a
      * size that must fit in memory (`memory_limit_bytes`). Adds faults. May be NULL. */
     void (*validate)(const struct parameter_set *set, const struct data_source *data,

@@ -7,6 +7,7 @@ const struct experiment *const experiment_table[] = {
     &experiment_attention_steps,
     &experiment_running_average,
     &experiment_scaling,
+    &experiment_transformer_block,
     NULL,
 };
 

@@ -11,5 +11,6 @@
 extern const struct experiment experiment_attention_steps;
 extern const struct experiment experiment_running_average;
 extern const struct experiment experiment_scaling;
+extern const struct experiment experiment_transformer_block;
 
 #endif

@@ -1,9 +1,10 @@
 /* Parameters declared as data.
  *
  * An experiment lists its parameters once, as a table of declarations. From that table come the checks, the
- * error messages, the JSON Schema, the form on the page, the command line's options and the help text; nothing
- * about a parameter is written twice. This module holds the declarations, typed values, and the checks that a
- * declaration alone can make. It knows no JSON: the server and the command line fill a parameter_set. */
+ * error messages, the JSON Schema, the form on the page, the command line's options and the help text;
+ * nothing about a parameter is written twice. This module holds the declarations, typed values, and the
+ * checks that a declaration alone can make. It knows no JSON: the server and the command line fill a
+ * parameter_set. */
 #ifndef ATTNLAB_CORE_EXPERIMENTS_PARAMETER_H
 #define ATTNLAB_CORE_EXPERIMENTS_PARAMETER_H
 
@@ -25,7 +26,7 @@ enum parameter_type {
 };
 
 struct parameter_declaration {
-    const char *name;    /* snake_case, as in the API */
+    const char *name; /* snake_case, as in the API */
     enum parameter_type type;
     const char *title;   /* a label of a few words, for the form */
     const char *meaning; /* one sentence, for the help and the schema */
@@ -34,7 +35,7 @@ struct parameter_declaration {
     double maximum;
     bool minimum_excluded;      /* the value must be above `minimum`, not at it */
     const char *const *choices; /* NULL-terminated; CHOICE and CHOICE_LIST */
-    size_t length_maximum;      /* members of a list, rows and columns of a matrix, bytes of a text; 0: no limit */
+    size_t length_maximum; /* members of a list, rows and columns of a matrix, bytes of a text; 0: no limit */
     /* The default. INTEGER, REAL and BOOLEAN: default_number. CHOICE, TEXT: default_text. Lists:
      * default_text holds the members separated by commas. MATRIX has none. */
     double default_number;
@@ -51,10 +52,10 @@ struct parameter_value {
     int64_t integer;
     double real;
     bool boolean;
-    char *text;         /* owned; CHOICE and TEXT */
-    int64_t *integers;  /* owned; INTEGER_LIST, `count` of them */
-    char **texts;       /* owned; CHOICE_LIST, `count` of them */
-    float *matrix;      /* owned; MATRIX, [rows][columns] */
+    char *text;        /* owned; CHOICE and TEXT */
+    int64_t *integers; /* owned; INTEGER_LIST, `count` of them */
+    char **texts;      /* owned; CHOICE_LIST, `count` of them */
+    float *matrix;     /* owned; MATRIX, [rows][columns] */
     size_t count, rows, columns;
 };
 
@@ -100,10 +101,14 @@ void parameter_unset(struct parameter_set *set, size_t index);
 
 /* Setters copy what they are given and check it against the declaration; a fault is added to `faults` and
  * the value stays unset. They return whether the value was taken. */
-bool parameter_set_integer(struct parameter_set *set, size_t index, int64_t value, struct parameter_faults *faults);
-bool parameter_set_real(struct parameter_set *set, size_t index, double value, struct parameter_faults *faults);
-bool parameter_set_boolean(struct parameter_set *set, size_t index, bool value, struct parameter_faults *faults);
-bool parameter_set_text(struct parameter_set *set, size_t index, const char *value, struct parameter_faults *faults);
+bool parameter_set_integer(struct parameter_set *set, size_t index, int64_t value,
+                           struct parameter_faults *faults);
+bool parameter_set_real(struct parameter_set *set, size_t index, double value,
+                        struct parameter_faults *faults);
+bool parameter_set_boolean(struct parameter_set *set, size_t index, bool value,
+                           struct parameter_faults *faults);
+bool parameter_set_text(struct parameter_set *set, size_t index, const char *value,
+                        struct parameter_faults *faults);
 bool parameter_set_integers(struct parameter_set *set, size_t index, const int64_t *values, size_t count,
                             struct parameter_faults *faults);
 bool parameter_set_texts(struct parameter_set *set, size_t index, const char *const *values, size_t count,

@@ -18,7 +18,8 @@ struct result_sink {
     void (*begin_array)(void *owner, const char *key);
     void (*end_array)(void *owner);
     void (*number)(void *owner, const char *key, double value); /* float64: written with 17 digits at most */
-    void (*real)(void *owner, const char *key, float value);    /* float32: the shortest text that gives it back */
+    void (*real)(void *owner, const char *key,
+                 float value); /* float32: the shortest text that gives it back */
     void (*integer)(void *owner, const char *key, int64_t value);
     void (*boolean)(void *owner, const char *key, bool value);
     void (*text)(void *owner, const char *key, const char *value); /* UTF-8 */

@@ -1,0 +1,234 @@
+/* transformer-block: the parts of a transformer's encoder block, and what goes in and comes out.
+ *
+ * PyTorch's own attention (nn.MultiheadAttention), a residual connection and a layer norm after it, a
+ * feed-forward part, and the same again (Vaswani et al. 2017, figure 1, left). The output has the input's
+ * shape, so blocks can be stacked. */
+#include "core/experiments/experiments.h"
+#include "core/layers/encoder_block.h"
+#include "core/layers/feedforward.h"
+#include "core/layers/multi_head_attention.h"
+#include "core/math/arena.h"
+#include "core/random/torch_random.h"
+
+#include <string.h>
+
+/* Input and output together are as much as a page can show. */
+enum { NUMBERS_MAXIMUM = 65536 };
+
+static const char *const activations[] = {"relu", "gelu", NULL};
+
+static const struct parameter_declaration declarations[] = {
+    {.name = "seed",
+     .type = PARAMETER_INTEGER,
+     .title = "Seed",
+     .meaning = "Seed of torch's stream: the blocks' weights, then the input.",
+     .maximum = SEED_MAXIMUM,
+     .default_number = 0},
+    {.name = "batch",
+     .type = PARAMETER_INTEGER,
+     .title = "Batch",
+     .meaning = "How many sequences.",
+     .minimum = 1,
+     .maximum = 64,
+     .default_number = 2},
+    {.name = "tokens",
+     .type = PARAMETER_INTEGER,
+     .title = "Tokens",
+     .meaning = "How many tokens a sequence has.",
+     .minimum = 1,
+     .maximum = 512,
+     .default_number = 10},
+    {.name = "width",
+     .type = PARAMETER_INTEGER,
+     .title = "Width",
+     .meaning = "How many numbers a token has: d_model.",
+     .minimum = 1,
+     .maximum = 1024,
+     .default_number = 32},
+    {.name = "heads",
+     .type = PARAMETER_INTEGER,
+     .title = "Heads",
+     .meaning = "How many attentions look at once, each at its share of the width.",
+     .minimum = 1,
+     .maximum = 64,
+     .default_number = 4},
+    {.name = "feedforward_width",
+     .type = PARAMETER_INTEGER,
+     .title = "Feed-forward width",
+     .meaning = "How many hidden units the feed-forward part has.",
+     .minimum = 1,
+     .maximum = 8192,
+     .default_number = 128},
+    {.name = "activation",
+     .type = PARAMETER_CHOICE,
+     .title = "Activation",
+     .meaning = "What stands between the two linear layers of the feed-forward part.",
+     .choices = activations,
+     .default_text = "gelu"},
+    {.name = "layers",
+     .type = PARAMETER_INTEGER,
+     .title = "Layers",
+     .meaning = "How many blocks are stacked.",
+     .minimum = 1,
+     .maximum = 48,
+     .default_number = 1},
+};
+
+/* The stack: equal layers, one after another, each with its own parameters. */
+struct stack {
+    size_t batch, layers, heads;
+    struct layer layer;
+    float *parameters;            /* [layers][layer.parameter_count] */
+    float *input, *output, *next; /* [batch][tokens][width] */
+    float *saved, *scratch;       /* of one layer */
+};
+
+static struct stack stack_of(const struct parameter_set *set) {
+    struct layer_shape shape = {(size_t)parameter_integer(set, "tokens"),
+                                (size_t)parameter_integer(set, "width")};
+    bool gelu = strcmp(parameter_text(set, "activation"), "gelu") == 0;
+    struct layer_options options = {.heads = (size_t)parameter_integer(set, "heads"),
+                                    .feedforward_width = (size_t)parameter_integer(set, "feedforward_width"),
+                                    .activation = gelu ? ACTIVATION_GELU : ACTIVATION_RELU};
+    return (struct stack){.batch = (size_t)parameter_integer(set, "batch"),
+                          .layers = (size_t)parameter_integer(set, "layers"),
+                          .heads = options.heads,
+                          .layer = layer_make(&layer_torch_encoder_block, "", shape, 0, &options)};
+}
+
+static void lay_out(struct stack *stack, struct arena *arena) {
+    size_t count = stack->batch * stack->layer.input.steps * stack->layer.input.width;
+    stack->parameters = arena_floats(arena, stack->layers * stack->layer.parameter_count);
+    stack->input = arena_floats(arena, count);
+    stack->output = arena_floats(arena, count);
+    stack->next = arena_floats(arena, count);
+    stack->saved = arena_floats(arena, layer_saved_size(&stack->layer, stack->batch));
+    stack->scratch = arena_floats(arena, layer_scratch_size(&stack->layer, stack->batch));
+}
+
+static void validate(const struct parameter_set *set, const struct data_source *data,
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+    (void)data;
+    int64_t width = parameter_integer(set, "width"), heads = parameter_integer(set, "heads");
+    if (width % heads != 0) {
+        parameter_faults_add(faults, "heads", "must divide the width, %lld, without rest; got %lld",
+                             (long long)width, (long long)heads);
+        return;
+    }
+    int64_t numbers = width * parameter_integer(set, "batch") * parameter_integer(set, "tokens");
+    if (numbers > NUMBERS_MAXIMUM)
+        parameter_faults_add(faults, "tokens", "times batch and width must be at most %d numbers; got %lld",
+                             NUMBERS_MAXIMUM, (long long)numbers);
+    struct stack stack = stack_of(set);
+    struct arena measure = arena_measuring();
+    lay_out(&stack, &measure);
+    if (measure.used > memory_limit_bytes)
+        parameter_faults_add(faults, "layers",
+                             "would take %.0f MB of memory with these widths; at most %.0f MB are allowed",
+                             (double)measure.used / 1e6, (double)memory_limit_bytes / 1e6);
+}
+
+/* The blocks' weights in order, then the input. */
+static void draw(struct stack *stack, uint64_t seed) {
+    struct torch_generator generator;
+    torch_generator_seed(&generator, seed);
+    for (size_t i = 0; i < stack->layers; i++)
+        stack->layer.type->initialise(&stack->layer, stack->parameters + i * stack->layer.parameter_count,
+                                      &generator);
+    torch_normal(&generator, stack->input, stack->batch * stack->layer.input.steps * stack->layer.input.width,
+                 0, 1);
+}
+
+/* Returns false when cancelled. */
+static bool forward(struct stack *stack, const struct experiment_context *context) {
+    struct layer_pass pass = {.kernels = kernels_choose(), .count = stack->batch, .scratch = stack->scratch};
+    const float *input = stack->input;
+    for (size_t i = 0; i < stack->layers; i++) {
+        if (experiment_is_cancelled(context))
+            return false;
+        float *output = i % 2 == (stack->layers - 1) % 2 ? stack->output : stack->next;
+        stack->layer.type->forward(&stack->layer, stack->parameters + i * stack->layer.parameter_count, input,
+                                   output, stack->saved, &pass);
+        input = output;
+        experiment_report_progress(context, i + 1, stack->layers, "layers");
+    }
+    return true;
+}
+
+static void write_part(const struct result_sink *sink, const struct stack *stack, size_t layer,
+                       const char *part, const char *job, size_t parameter_count) {
+    const int64_t shape[] = {(int64_t)stack->batch, (int64_t)stack->layer.input.steps,
+                             (int64_t)stack->layer.input.width};
+    result_begin_object(sink, NULL);
+    result_integer(sink, "layer", (int64_t)layer);
+    result_text(sink, "part", part);
+    result_text(sink, "job", job);
+    result_integer(sink, "parameter_count", (int64_t)parameter_count);
+    result_integers(sink, "shape", shape, 3);
+    result_end_object(sink);
+}
+
+static void write_parts(const struct result_sink *sink, const struct stack *stack) {
+    size_t width = stack->layer.input.width, hidden = stack->layer.options.feedforward_width;
+    result_begin_array(sink, "parts");
+    for (size_t i = 0; i < stack->layers; i++) {
+        write_part(sink, stack, i, "multi-head attention",
+                   "lets every token gather from every other, each head by a rule of its own",
+                   attention_layout_torch(width).parameter_count);
+        write_part(sink, stack, i, "residual connection",
+                   "adds the attention's input to its output, so that gradient can pass it by", 0);
+        write_part(sink, stack, i, "layer norm", "brings every token back to mean 0 and spread 1", 2 * width);
+        write_part(sink, stack, i, "feed-forward", "works on each token by itself with what it has gathered",
+                   feedforward_parameter_count(width, hidden));
+        write_part(sink, stack, i, "residual connection", "adds the feed-forward part's input to its output",
+                   0);
+        write_part(sink, stack, i, "layer norm", "leaves the block's output at the scale of its input",
+                   2 * width);
+    }
+    result_end_array(sink);
+}
+
+static void write_result(const struct result_sink *sink, const struct stack *stack) {
+    size_t tokens = stack->layer.input.steps, width = stack->layer.input.width;
+    const int64_t shape[] = {(int64_t)stack->batch, (int64_t)tokens, (int64_t)width};
+    const int64_t attention[] = {(int64_t)stack->batch, (int64_t)stack->heads, (int64_t)tokens,
+                                 (int64_t)tokens};
+    result_begin_object(sink, NULL);
+    write_parts(sink, stack);
+    result_integer(sink, "parameter_count", (int64_t)(stack->layers * stack->layer.parameter_count));
+    result_integers(sink, "input_shape", shape, 3);
+    result_integers(sink, "output_shape", shape, 3);
+    /* Of the attention weights inside each block. */
+    result_integers(sink, "weights_shape", attention, 4);
+    result_tensor(sink, "input", stack->input, stack->batch, tokens, width);
+    result_tensor(sink, "output", stack->output, stack->batch, tokens, width);
+    result_end_object(sink);
+}
+
+static bool run(struct experiment_context *context, struct error *error) {
+    struct stack stack = stack_of(context->parameters);
+    struct arena measure = arena_measuring(), arena;
+    lay_out(&stack, &measure);
+    if (!arena_init(&arena, measure.used, error))
+        return false;
+    lay_out(&stack, &arena);
+    draw(&stack, (uint64_t)parameter_integer(context->parameters, "seed"));
+    bool done = forward(&stack, context);
+    if (done)
+        write_result(&context->result, &stack);
+    else
+        error_set(error, ERROR_CANCELLED, "the run was cancelled");
+    arena_free(&arena);
+    return done;
+}
+
+const struct experiment experiment_transformer_block = {
+    .name = "transformer-block",
+    .title = "A transformer block and its parts",
+    .summary =
+        "Lists the parts of an encoder block with job, shape and parameters, and runs it over drawn tokens.",
+    .parameters = declarations,
+    .parameter_count = sizeof declarations / sizeof declarations[0],
+    .validate = validate,
+    .run = run,
+};
