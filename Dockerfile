@@ -1,4 +1,4 @@
-# attnlab in a container: one stage builds, the other holds the program and its libraries.
+# attnlab in a container: one stage builds the program, the other becomes the image.
 #
 #   docker build -t attnlab .
 #   docker run -p 127.0.0.1:8080:8080 -v attnlab:/data attnlab
@@ -13,17 +13,24 @@ COPY server server
 COPY web web
 RUN make install CFLAGS=-O2 DESTDIR=/image PREFIX=/usr
 
-FROM debian:bookworm-slim
+# What the program does not use goes again: translations, manuals, OpenBLAS's copy of LAPACK.
+FROM debian:bookworm-slim AS root
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         libhdf5-103-1 libjansson4 libmicrohttpd12 libopenblas0-serial libsqlite3-0 zlib1g \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log \
     && useradd --system --no-create-home --uid 10001 attnlab \
-    && install -d -o attnlab -g attnlab /data
+    && install -d -o attnlab -g attnlab /data \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/* /usr/share/man /usr/share/locale \
+        /usr/lib/*/openblas-serial/liblapack.so.3 \
+    && find /usr/share/doc -type f ! -name copyright -delete
 COPY --from=build /image /
+
+# As one layer, for a layer cannot give back the room of what it removes from the one below.
+FROM scratch
+COPY --from=root / /
 USER attnlab
-# The container's own network: who reaches the port is the business of `docker run -p`.
-ENV ATTNLAB_LISTEN=0.0.0.0:8080 ATTNLAB_DATA=/data
+# All of the container's own network; who reaches the port from outside is for `docker run -p` to say.
+ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ATTNLAB_LISTEN=0.0.0.0:8080 ATTNLAB_DATA=/data
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["attnlab", "health"]

@@ -32,6 +32,7 @@ export async function startDaemon({ args = [], env = {}, data = null } = {}) {
     const closed = new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
     const url = await new Promise((resolve, reject) => {
         child.on("error", reject);
+        setTimeout(() => reject(new Error(`the daemon printed no address: ${output.stderr}`)), 20000).unref();
         closed.then(({ code }) => reject(new Error(`the daemon ended with status ${code}: ${output.stderr}`)));
         child.stdout.on("data", () => {
             const line = /^attnlab listening on (http:\S+)$/m.exec(output.stdout);
