@@ -1,0 +1,207 @@
+/* Runs in the SQLite store. */
+#include "server/store_sqlite.h"
+
+#include <stdio.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN_COLUMNS                                                                                          \
+    "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
+    " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner"
+
+static bool read_run(sqlite3_stmt *row, struct run_record *run, struct error *error) {
+    bool ok = true;
+    column_identifier(row, 0, run->id);
+    run->experiment = column_text(row, 1, &ok, error);
+    run->name = column_text(row, 2, &ok, error);
+    run->parameters_json = column_text(row, 3, &ok, error);
+    run->state = (enum run_state)sqlite3_column_int(row, 4);
+    run->progress_done = (size_t)sqlite3_column_int64(row, 5);
+    run->progress_total = (size_t)sqlite3_column_int64(row, 6);
+    snprintf(run->progress_unit, sizeof run->progress_unit, "%s", (const char *)sqlite3_column_text(row, 7));
+    run->created_ms = sqlite3_column_int64(row, 8);
+    run->started_ms = sqlite3_column_int64(row, 9);
+    run->finished_ms = sqlite3_column_int64(row, 10);
+    run->result_json = column_text(row, 11, &ok, error);
+    run->error = column_text(row, 12, &ok, error);
+    column_identifier(row, 13, run->comparison);
+    run->comparison_variant = (size_t)sqlite3_column_int64(row, 14);
+    run->comparison_seed = (size_t)sqlite3_column_int64(row, 15);
+    run->owner = column_text(row, 16, &ok, error);
+    return ok;
+}
+
+static bool insert_run(struct connection *writer, const struct run_record *run, struct error *error) {
+    return STATEMENT_EXECUTE(
+        writer, error,
+        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "tttti"
+        "zztiii"
+        "tttzzt",
+        run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state, run->progress_done,
+        run->progress_total, run->progress_unit, run->created_ms, run->started_ms, run->finished_ms,
+        run->result_json, run->error, run->comparison[0] != '\0' ? run->comparison : NULL,
+        run->comparison_variant, run->comparison_seed, run->owner);
+}
+
+static bool insert_comparison(struct connection *writer, const struct comparison_record *comparison,
+                              struct error *error) {
+    return STATEMENT_EXECUTE(
+        writer, error,
+        "INSERT INTO comparisons (id, experiment, name, labels, seeds, created_ms, owner)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "tttttit", comparison->id, comparison->experiment, comparison->name, comparison->labels_json,
+        comparison->seeds_json, comparison->created_ms, comparison->owner);
+}
+
+static bool store_add_runs(struct store *store, const struct comparison_record *comparison,
+                           const struct run_record *runs, size_t count, const struct event_record *events,
+                           size_t event_count, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, true, error))
+        return false;
+    bool ok = comparison == NULL || insert_comparison(&self->writer, comparison, error);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = insert_run(&self->writer, &runs[i], error);
+    ok = ok && store_insert_events(&self->writer, events, event_count, error);
+    return transaction_end(self, ok, error);
+}
+
+static bool drop_checkpoint(struct connection *writer, const char *id, struct error *error) {
+    return STATEMENT_EXECUTE(writer, error, "DELETE FROM checkpoints WHERE run = ?", "t", id);
+}
+
+static bool store_update_run(struct store *store, const struct run_record *run, bool acknowledged,
+                             const struct event_record *events, size_t event_count, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, acknowledged, error))
+        return false;
+    int changes = 0;
+    sqlite3_stmt *statement = statement_bind(
+        &self->writer, error,
+        "UPDATE runs SET state = ?, progress_done = ?, progress_total = ?, progress_unit = ?, started_ms = ?,"
+        " finished_ms = ?, result = ?, error = ? WHERE id = ?",
+        "izztiittt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
+        run->started_ms, run->finished_ms, run->result_json, run->error, run->id);
+    bool ok = statement_run(&self->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);
+    if (ok && run->state >= RUN_SUCCEEDED)
+        ok = drop_checkpoint(&self->writer, run->id, error);
+    ok = ok && store_insert_events(&self->writer, events, event_count, error);
+    return transaction_end(self, ok, error);
+}
+
+static bool store_find_run(struct store *store, const char *id, struct run_record *run, struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    bool ok = true, found = false;
+    *run = (struct run_record){0};
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error, "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "t", id);
+    while (statement_next(reader, statement, &ok, error)) {
+        found = true;
+        ok = read_run(statement, run, error);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    if (ok && !found)
+        ok = error_set(error, ERROR_MISSING, "there is no run %.40s", id);
+    if (!ok)
+        run_record_clear(run);
+    return ok;
+}
+
+/* Reads all rows of a bound statement; locks nothing. */
+static bool read_runs(struct connection *reader, sqlite3_stmt *statement, struct run_record **runs,
+                      size_t *count, struct error *error) {
+    bool ok = true;
+    void *items = NULL;
+    size_t found = 0;
+    while (statement_next(reader, statement, &ok, error)) {
+        struct run_record *run = list_grow(&items, found, sizeof *run, error);
+        ok = run != NULL;
+        if (ok) {
+            found++;
+            ok = read_run(statement, run, error);
+        }
+    }
+    if (!ok) {
+        for (size_t i = 0; i < found; i++)
+            run_record_clear((struct run_record *)items + i);
+        free(items);
+        items = NULL;
+        found = 0;
+    }
+    *runs = items;
+    *count = found;
+    return ok;
+}
+
+static bool store_list_runs(struct store *store, const struct run_filter *filter, struct run_record **runs,
+                            size_t *count, struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = statement_bind(
+        reader, error,
+        "SELECT " RUN_COLUMNS " FROM runs WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR experiment = ?2)"
+        " AND (?3 IS NULL OR comparison = ?3) AND (?4 IS NULL OR owner = ?4) AND (?5 IS NULL OR id < ?5)"
+        " ORDER BY id DESC LIMIT ?6",
+        "ittttz", (int64_t)filter->state, filter->experiment, filter->comparison, filter->owner,
+        filter->before, filter->limit);
+    bool ok = read_runs(reader, statement, runs, count, error);
+    pthread_mutex_unlock(&reader->mutex);
+    return ok;
+}
+
+static bool store_list_unfinished_runs(struct store *store, struct run_record **runs, size_t *count,
+                                       struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    pthread_mutex_lock(&reader->mutex);
+    /* Those that were running come first: they had waited longer. */
+    sqlite3_stmt *statement = statement_bind(reader, error,
+                                             "SELECT " RUN_COLUMNS " FROM runs WHERE state IN (?, ?)"
+                                             " ORDER BY state DESC, id",
+                                             "ii", (int64_t)RUN_QUEUED, (int64_t)RUN_RUNNING);
+    bool ok = read_runs(reader, statement, runs, count, error);
+    pthread_mutex_unlock(&reader->mutex);
+    return ok;
+}
+
+static bool store_delete_run(struct store *store, const char *id, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, true, error))
+        return false;
+    int changes = 0;
+    sqlite3_stmt *statement = statement_bind(&self->writer, error, "DELETE FROM runs WHERE id = ?", "t", id);
+    bool ok = statement_run(&self->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_MISSING, "there is no run %.40s", id);
+    return transaction_end(self, ok, error);
+}
+
+static bool store_count_runs(struct store *store, size_t counts[RUN_CANCELLED + 1], struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    bool ok = true;
+    memset(counts, 0, (RUN_CANCELLED + 1) * sizeof counts[0]);
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error, "SELECT state, count(*) FROM runs GROUP BY state", "");
+    while (statement_next(reader, statement, &ok, error)) {
+        int state = sqlite3_column_int(statement, 0);
+        if (state >= 0 && state <= RUN_CANCELLED)
+            counts[state] = (size_t)sqlite3_column_int64(statement, 1);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    return ok;
+}
+
+void store_install_runs(struct store *store) {
+    store->add_runs = store_add_runs;
+    store->update_run = store_update_run;
+    store->find_run = store_find_run;
+    store->list_runs = store_list_runs;
+    store->list_unfinished_runs = store_list_unfinished_runs;
+    store->delete_run = store_delete_run;
+    store->count_runs = store_count_runs;
+}
