@@ -16,6 +16,7 @@ struct event {
     uint64_t id;
     enum event_kind kind;
     char run_id[ID_SIZE];
+    bool of_ended_run;   /* the payload is a run that no longer changes: the store need not keep it */
     size_t size;         /* of the payload, without the terminator */
     const char *payload; /* JSON in one line: the data of a server-sent event */
 };

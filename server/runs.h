@@ -10,11 +10,14 @@
 #include "server/datasets.h"
 #include "server/event_log.h"
 #include "server/store.h"
+#include "server/text.h"
 
 struct runs_options {
     size_t worker_count;          /* 0: as many as cores */
     size_t queue_limit;           /* runs waiting in all; 0: 1000 */
     size_t queue_limit_per_owner; /* 0: as queue_limit */
+    /* Which experiment an unfinished run of an earlier process belongs to; NULL: experiment_find. */
+    const struct experiment *(*find_experiment)(const char *name);
 };
 
 struct runs;
@@ -62,8 +65,8 @@ void runs_count(struct runs *runs, struct runs_counts *counts);
 
 /* The run as the API shows it, as JSON text; `length` may be NULL. Release with free(). */
 char *run_to_json(const struct run_record *run, size_t *length, struct error *error);
-/* "2026-11-29T15:16:53.123Z" */
-void time_format_rfc3339(int64_t milliseconds, char text[32]);
+/* The same, as a value inside other JSON. */
+void run_write_json(struct text *text, const char *key, const struct run_record *run);
 
 struct comparison_request {
     const struct experiment *experiment;
@@ -104,6 +107,7 @@ bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison
                             struct error *error);
 bool runs_delete_comparison(struct runs *runs, const char *id, struct error *error);
 /* The comparison as the API shows it, as JSON text; release with free(). */
+void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view);
 char *comparison_to_json(const struct comparison_view *view, size_t *length, struct error *error);
 
 #endif

@@ -1,0 +1,177 @@
+/* The run manager's life: opening it with what an earlier process left unfinished, starting and stopping the
+ * workers. */
+#include "server/runs_internal.h"
+
+#include "server/identifier.h"
+#include "server/json_parameters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUEUE_LIMIT = 1000 };
+
+/* The parameters of a stored run. They were checked when it was created; a fault means that this program
+ * declares them otherwise than the one that stored it. */
+static bool restore_parameters(const struct run_record *record, const struct experiment *experiment,
+                               struct parameter_set *set, struct error *error) {
+    struct parameter_faults faults = {0};
+    json_t *object = json_loads(record->parameters_json, 0, NULL);
+    bool ok = parameter_set_init(set, experiment->parameters, experiment->parameter_count, error);
+    if (ok && object == NULL)
+        ok = error_set(error, ERROR_INVALID, "its parameters cannot be read");
+    if (ok)
+        json_read_parameters(object, NULL, set, &faults);
+    if (ok && faults.count > 0)
+        ok = error_set(error, ERROR_INVALID, "this version of attnlab does not accept its parameters: %s: %s",
+                       faults.items[0].field, faults.items[0].message);
+    if (ok && faults.out_of_memory)
+        ok = error_set_memory(error, sizeof *set);
+    if (!ok)
+        parameter_set_free(set);
+    parameter_faults_free(&faults);
+    json_decref(object);
+    return ok;
+}
+
+/* Ends a run in the store that can no longer be done. */
+static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
+    record->state = RUN_FAILED;
+    record->finished_ms = time_now_ms();
+    free(record->error);
+    record->error = strdup(reason);
+    return run_record_publish(runs, record, false, error);
+}
+
+/* Puts an unfinished run back into the queue. Takes over the record. */
+static bool restore_run(struct runs *runs, struct run_record *record, struct error *error) {
+    struct error reason = {0};
+    struct parameter_set parameters = {0};
+    const struct experiment *experiment = runs->find_experiment(record->experiment);
+    if (experiment == NULL)
+        error_set(&reason, ERROR_MISSING, "this version of attnlab has no experiment %.80s",
+                  record->experiment);
+    if (experiment == NULL || !restore_parameters(record, experiment, &parameters, &reason)) {
+        bool ok = give_up(runs, record, reason.message, error);
+        run_record_clear(record);
+        return ok;
+    }
+    bool was_running = record->state == RUN_RUNNING;
+    record->state = RUN_QUEUED;
+    bool ok = !was_running || run_record_publish(runs, record, false, error);
+    struct active_run *run = NULL;
+    if (ok)
+        run = active_run_create(record, experiment, &parameters, error);
+    else
+        run_record_clear(record);
+    parameter_set_free(&parameters);
+    if (run == NULL)
+        return false;
+    if (!run_queue_reserve(runs->queue, run->record.owner, 1, true, error)) {
+        active_run_free(run);
+        return false;
+    }
+    run_queue_push(runs->queue, run->record.owner, &run->entry);
+    run->next = runs->active;
+    if (run->next != NULL)
+        run->next->previous = run;
+    runs->active = run;
+    return true;
+}
+
+static bool restore_runs(struct runs *runs, struct error *error) {
+    struct run_record *records = NULL;
+    size_t count = 0;
+    bool ok = runs->store->list_unfinished_runs(runs->store, &records, &count, error);
+    for (size_t i = 0; i < count; i++) {
+        if (ok)
+            ok = restore_run(runs, &records[i], error);
+        else
+            run_record_clear(&records[i]);
+    }
+    free(records);
+    return ok;
+}
+
+struct runs *runs_open(const struct runs_options *options, struct store *store, struct event_log *log,
+                       struct datasets *datasets, struct error *error) {
+    struct runs *runs = calloc(1, sizeof *runs);
+    if (runs == NULL) {
+        error_set_memory(error, sizeof *runs);
+        return NULL;
+    }
+    runs->store = store;
+    runs->log = log;
+    runs->datasets = datasets;
+    runs->worker_count = options->worker_count;
+    runs->find_experiment = options->find_experiment != NULL ? options->find_experiment : experiment_find;
+    pthread_mutex_init(&runs->mutex, NULL);
+    size_t limit = options->queue_limit > 0 ? options->queue_limit : QUEUE_LIMIT;
+    size_t own = options->queue_limit_per_owner > 0 ? options->queue_limit_per_owner : limit;
+    runs->queue = run_queue_create(limit, own, error);
+    if (runs->queue != NULL && restore_runs(runs, error))
+        return runs;
+    runs_close(runs);
+    return NULL;
+}
+
+void runs_close(struct runs *runs) {
+    if (runs == NULL)
+        return;
+    runs_stop(runs);
+    while (runs->active != NULL)
+        active_run_remove(runs, runs->active);
+    run_queue_free(runs->queue);
+    pthread_mutex_destroy(&runs->mutex);
+    free(runs);
+}
+
+/* struct worker_callbacks' take. */
+static void *take_run(void *owner) {
+    struct runs *runs = owner;
+    struct queue_entry *entry = NULL;
+    pthread_mutex_lock(&runs->mutex);
+    bool has_unsaved = runs->unsaved > 0;
+    if (!runs->is_stopping)
+        entry = run_queue_pop(runs->queue);
+    if (entry != NULL)
+        runs->running++;
+    pthread_mutex_unlock(&runs->mutex);
+    if (has_unsaved)
+        runs_save_unsaved(runs);
+    return entry;
+}
+
+/* struct worker_callbacks' perform. */
+static void perform_run(void *owner, void *task, const struct parallel_executor *parallel) {
+    struct runs *runs = owner;
+    run_perform(runs, task, parallel);
+    pthread_mutex_lock(&runs->mutex);
+    runs->running--;
+    pthread_mutex_unlock(&runs->mutex);
+}
+
+bool runs_start(struct runs *runs, struct error *error) {
+    struct worker_callbacks callbacks = {.owner = runs, .take = take_run, .perform = perform_run};
+    struct workers *workers = workers_start(runs->worker_count, &callbacks, error);
+    if (workers == NULL)
+        return false;
+    pthread_mutex_lock(&runs->mutex);
+    runs->workers = workers;
+    pthread_mutex_unlock(&runs->mutex);
+    return true;
+}
+
+void runs_stop(struct runs *runs) {
+    pthread_mutex_lock(&runs->mutex);
+    runs->is_stopping = true;
+    for (struct active_run *run = runs->active; run != NULL; run = run->next) {
+        int none = INTERRUPTION_NONE;
+        atomic_compare_exchange_strong(&run->interruption, &none, INTERRUPTION_SHUTDOWN);
+    }
+    struct workers *workers = runs->workers;
+    runs->workers = NULL;
+    pthread_mutex_unlock(&runs->mutex);
+    workers_stop(workers);
+    runs_save_unsaved(runs);
+}

@@ -1,0 +1,174 @@
+/* Lanes in a ring: run_queue_pop takes from the lane whose turn it is and moves on to the next. */
+#include "server/run_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct queue_lane {
+    struct queue_lane *next, *previous; /* the ring of all lanes */
+    char *owner;
+    struct queue_entry *first, *last;
+    size_t length, reserved;
+};
+
+struct run_queue {
+    size_t limit, limit_per_owner;
+    size_t length, reserved;
+    struct queue_lane *turn; /* the lane to look at next; NULL without lanes */
+};
+
+struct run_queue *run_queue_create(size_t limit, size_t limit_per_owner, struct error *error) {
+    struct run_queue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL) {
+        error_set_memory(error, sizeof *queue);
+        return NULL;
+    }
+    queue->limit = limit;
+    queue->limit_per_owner = limit_per_owner;
+    return queue;
+}
+
+static void lane_unlink(struct run_queue *queue, struct queue_lane *lane) {
+    lane->next->previous = lane->previous;
+    lane->previous->next = lane->next;
+    if (queue->turn == lane)
+        queue->turn = lane->next == lane ? NULL : lane->next;
+    free(lane->owner);
+    free(lane);
+}
+
+void run_queue_free(struct run_queue *queue) {
+    if (queue == NULL)
+        return;
+    while (queue->turn != NULL)
+        lane_unlink(queue, queue->turn);
+    free(queue);
+}
+
+static struct queue_lane *lane_find(const struct run_queue *queue, const char *owner) {
+    struct queue_lane *lane = queue->turn;
+    if (lane == NULL)
+        return NULL;
+    do {
+        if (strcmp(lane->owner, owner) == 0)
+            return lane;
+        lane = lane->next;
+    } while (lane != queue->turn);
+    return NULL;
+}
+
+/* A new lane has its turn after all others. */
+static struct queue_lane *lane_create(struct run_queue *queue, const char *owner, struct error *error) {
+    struct queue_lane *lane = calloc(1, sizeof *lane);
+    char *copy = strdup(owner);
+    if (lane == NULL || copy == NULL) {
+        free(lane);
+        free(copy);
+        error_set_memory(error, sizeof *lane);
+        return NULL;
+    }
+    lane->owner = copy;
+    if (queue->turn == NULL) {
+        lane->next = lane->previous = lane;
+        queue->turn = lane;
+    } else {
+        lane->next = queue->turn;
+        lane->previous = queue->turn->previous;
+        lane->previous->next = lane;
+        lane->next->previous = lane;
+    }
+    return lane;
+}
+
+static void lane_free_if_unused(struct run_queue *queue, struct queue_lane *lane) {
+    if (lane->length == 0 && lane->reserved == 0)
+        lane_unlink(queue, lane);
+}
+
+bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, bool beyond_limits,
+                       struct error *error) {
+    struct queue_lane *lane = lane_find(queue, owner);
+    size_t waiting = queue->length + queue->reserved;
+    size_t own = lane != NULL ? lane->length + lane->reserved : 0;
+    if (!beyond_limits && own + count > queue->limit_per_owner)
+        return error_set(
+            error, ERROR_LIMIT,
+            "you have %zu runs waiting and at most %zu may wait: try again when some have started", own,
+            queue->limit_per_owner);
+    if (!beyond_limits && waiting + count > queue->limit)
+        return error_set(error, ERROR_LIMIT,
+                         "%zu runs are waiting and the queue holds %zu: try again when some have started",
+                         waiting, queue->limit);
+    if (lane == NULL && (lane = lane_create(queue, owner, error)) == NULL)
+        return false;
+    lane->reserved += count;
+    queue->reserved += count;
+    return true;
+}
+
+void run_queue_release(struct run_queue *queue, const char *owner, size_t count) {
+    struct queue_lane *lane = lane_find(queue, owner);
+    lane->reserved -= count;
+    queue->reserved -= count;
+    lane_free_if_unused(queue, lane);
+}
+
+void run_queue_push(struct run_queue *queue, const char *owner, struct queue_entry *entry) {
+    struct queue_lane *lane = lane_find(queue, owner);
+    lane->reserved--;
+    queue->reserved--;
+    entry->next = NULL;
+    entry->lane = lane;
+    if (lane->first == NULL)
+        lane->first = entry;
+    else
+        lane->last->next = entry;
+    lane->last = entry;
+    lane->length++;
+    queue->length++;
+}
+
+/* Takes out the entry behind `previous` (NULL: the first). */
+static struct queue_entry *lane_take(struct run_queue *queue, struct queue_lane *lane,
+                                     struct queue_entry *previous) {
+    struct queue_entry *entry = previous != NULL ? previous->next : lane->first;
+    if (previous != NULL)
+        previous->next = entry->next;
+    else
+        lane->first = entry->next;
+    if (lane->last == entry)
+        lane->last = previous;
+    entry->next = NULL;
+    entry->lane = NULL;
+    lane->length--;
+    queue->length--;
+    return entry;
+}
+
+struct queue_entry *run_queue_pop(struct run_queue *queue) {
+    if (queue->length == 0)
+        return NULL;
+    struct queue_lane *lane = queue->turn;
+    while (lane->length == 0)
+        lane = lane->next;
+    struct queue_entry *entry = lane_take(queue, lane, NULL);
+    queue->turn = lane->next;
+    lane_free_if_unused(queue, lane);
+    return entry;
+}
+
+bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry) {
+    struct queue_lane *lane = entry->lane;
+    if (lane == NULL)
+        return false;
+    struct queue_entry *previous = NULL;
+    for (struct queue_entry *other = lane->first; other != entry; other = other->next)
+        previous = other;
+    lane_take(queue, lane, previous);
+    lane_free_if_unused(queue, lane);
+    return true;
+}
+
+size_t run_queue_length(const struct run_queue *queue) {
+    return queue->length;
+}

@@ -1,0 +1,178 @@
+/* A run's record while it is active, and the one way in which it changes: stored together with the events
+ * that tell of the change. */
+#include "server/runs_internal.h"
+
+#include "server/identifier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct active_run *active_run_create(struct run_record *record, const struct experiment *experiment,
+                                     const struct parameter_set *parameters, struct error *error) {
+    struct active_run *run = calloc(1, sizeof *run);
+    if (run == NULL || !parameter_set_copy(&run->parameters, parameters, error)) {
+        free(run);
+        run_record_clear(record);
+        error_set_memory(error, sizeof *run);
+        return NULL;
+    }
+    run->record = *record;
+    run->experiment = experiment;
+    atomic_init(&run->interruption, INTERRUPTION_NONE);
+    atomic_init(&run->progress_done, record->progress_done);
+    atomic_init(&run->progress_total, record->progress_total);
+    return run;
+}
+
+void active_run_free(struct active_run *run) {
+    if (run == NULL)
+        return;
+    run_record_clear(&run->record);
+    parameter_set_free(&run->parameters);
+    free(run);
+}
+
+struct active_run *active_run_find(struct runs *runs, const char *id) {
+    for (struct active_run *run = runs->active; run != NULL; run = run->next)
+        if (strcmp(run->record.id, id) == 0)
+            return run;
+    return NULL;
+}
+
+bool active_run_copy_record(const struct active_run *run, struct run_record *copy, struct error *error) {
+    if (!run_record_copy(copy, &run->record, error))
+        return false;
+    copy->progress_done = atomic_load(&run->progress_done);
+    copy->progress_total = atomic_load(&run->progress_total);
+    return true;
+}
+
+void active_run_remove(struct runs *runs, struct active_run *run) {
+    if (run->previous != NULL)
+        run->previous->next = run->next;
+    else
+        runs->active = run->next;
+    if (run->next != NULL)
+        run->next->previous = run->previous;
+    if (run->is_unsaved)
+        runs->unsaved--;
+    active_run_free(run);
+}
+
+struct event *run_event_create(const struct run_record *record, enum event_kind kind, struct error *error) {
+    char *json = run_to_json(record, NULL, error);
+    struct event *event = json != NULL ? event_create(record->id, kind, json, error) : NULL;
+    if (event != NULL)
+        event->of_ended_run = run_state_has_ended(record->state);
+    free(json);
+    return event;
+}
+
+/* What commit_change needs. */
+struct change {
+    struct store *store;
+    const struct run_record *record;
+    bool acknowledged;
+};
+
+static bool commit_change(void *argument, const struct event_record *events, size_t count,
+                          struct error *error) {
+    const struct change *change = argument;
+    return change->store->update_run(change->store, change->record, change->acknowledged, events, count,
+                                     error);
+}
+
+/* Publishes the events of a record; with `stored`, together with the record itself. */
+static bool publish_record(struct runs *runs, const struct run_record *record, bool stored, bool acknowledged,
+                           struct error *error) {
+    struct event *events[2];
+    size_t count = 0, wanted = run_state_has_ended(record->state) ? 2 : 1;
+    static const enum event_kind kinds[] = {EVENT_STATE, EVENT_END};
+    for (; count < wanted; count++)
+        if ((events[count] = run_event_create(record, kinds[count], error)) == NULL)
+            break;
+    if (count < wanted) {
+        while (count > 0)
+            event_release(events[--count]);
+        return false;
+    }
+    struct change change = {runs->store, record, acknowledged};
+    return event_log_publish(runs->log, events, count, stored ? commit_change : NULL, &change, error);
+}
+
+bool run_record_publish(struct runs *runs, const struct run_record *record, bool acknowledged,
+                        struct error *error) {
+    return publish_record(runs, record, true, acknowledged, error);
+}
+
+/* The record of a run as it will be when it has ended. */
+static bool ended_record(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
+                         const char *message, struct run_record *record, struct error *error) {
+    pthread_mutex_lock(&runs->mutex);
+    bool ok = active_run_copy_record(run, record, error);
+    pthread_mutex_unlock(&runs->mutex);
+    if (!ok) {
+        free(result_json);
+        return false;
+    }
+    record->state = state;
+    record->finished_ms = time_now_ms();
+    record->result_json = result_json;
+    record->error = message != NULL ? strdup(message) : NULL;
+    return true;
+}
+
+bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
+                const char *message, bool must_be_stored, struct error *error) {
+    struct run_record record;
+    if (!ended_record(runs, run, state, result_json, message, &record, error))
+        return false;
+    bool stored = run_record_publish(runs, &record, must_be_stored, error);
+    if (!stored && must_be_stored) {
+        run_record_clear(&record);
+        return false;
+    }
+    if (!stored)
+        publish_record(runs, &record, false, false, NULL);
+    pthread_mutex_lock(&runs->mutex);
+    runs->ended[state]++;
+    if (stored) {
+        active_run_remove(runs, run);
+        run_record_clear(&record);
+    } else {
+        run_record_clear(&run->record);
+        run->record = record;
+        run->is_unsaved = true;
+        runs->unsaved++;
+    }
+    pthread_mutex_unlock(&runs->mutex);
+    return stored;
+}
+
+/* A copy of one record that is still to be stored; false where there is none. */
+static bool next_unsaved(struct runs *runs, struct run_record *record) {
+    bool found = false;
+    pthread_mutex_lock(&runs->mutex);
+    for (struct active_run *run = runs->active; run != NULL && !found; run = run->next)
+        found = run->is_unsaved && active_run_copy_record(run, record, NULL);
+    pthread_mutex_unlock(&runs->mutex);
+    return found;
+}
+
+void runs_save_unsaved(struct runs *runs) {
+    struct run_record record;
+    while (next_unsaved(runs, &record)) {
+        struct error failure = {0};
+        bool gone = run_record_publish(runs, &record, false, &failure) || failure.code == ERROR_MISSING;
+        if (gone) {
+            pthread_mutex_lock(&runs->mutex);
+            struct active_run *run = active_run_find(runs, record.id);
+            if (run != NULL)
+                active_run_remove(runs, run);
+            pthread_mutex_unlock(&runs->mutex);
+        }
+        run_record_clear(&record);
+        if (!gone)
+            return;
+    }
+}

@@ -1,0 +1,224 @@
+/* The run manager: creating, finding, cancelling and deleting runs. */
+#include "server/runs_internal.h"
+
+#include "server/identifier.h"
+#include "server/json_parameters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool run_record_prepare(struct run_record *record, const struct run_request *request, struct error *error) {
+    struct text parameters = {0};
+    *record = (struct run_record){.state = RUN_QUEUED, .created_ms = time_now_ms()};
+    json_write_parameters(&parameters, NULL, request->parameters);
+    record->parameters_json = text_release(&parameters);
+    record->experiment = strdup(request->experiment->name);
+    record->name = strdup(request->name != NULL ? request->name : "");
+    record->owner = strdup(request->owner != NULL ? request->owner : "");
+    bool complete = record->parameters_json != NULL && record->experiment != NULL && record->name != NULL &&
+                    record->owner != NULL;
+    if (complete ? identifier_create(record->id, error) : error_set_memory(error, sizeof *record))
+        return true;
+    run_record_clear(record);
+    return false;
+}
+
+/* What add_to_store needs. */
+struct addition {
+    struct store *store;
+    const struct comparison_record *comparison;
+    const struct run_record *records;
+    size_t count;
+};
+
+static bool add_to_store(void *argument, const struct event_record *events, size_t event_count,
+                         struct error *error) {
+    const struct addition *addition = argument;
+    return addition->store->add_runs(addition->store, addition->comparison, addition->records,
+                                     addition->count, events, event_count, error);
+}
+
+/* Stores new runs and tells of them. */
+static bool publish_new(struct runs *runs, const struct comparison_record *comparison,
+                        struct active_run **items, size_t count, struct error *error) {
+    /* Shallow copies: the store wants them in a row. */
+    struct run_record *records = calloc(count, sizeof *records);
+    struct event **events = calloc(count, sizeof *events);
+    size_t made = 0;
+    bool ok = (records != NULL && events != NULL) || error_set_memory(error, count * sizeof *records);
+    for (; ok && made < count; made++) {
+        records[made] = items[made]->record;
+        events[made] = run_event_create(&records[made], EVENT_STATE, error);
+        if (events[made] == NULL)
+            break;
+    }
+    if (ok && made == count) {
+        struct addition addition = {runs->store, comparison, records, count};
+        ok = event_log_publish(runs->log, events, count, add_to_store, &addition, error);
+    } else {
+        ok = false;
+        for (size_t i = 0; i < made; i++)
+            event_release(events[i]);
+    }
+    free(records);
+    free(events);
+    return ok;
+}
+
+static void link_and_push(struct runs *runs, struct active_run *run) {
+    run->next = runs->active;
+    if (run->next != NULL)
+        run->next->previous = run;
+    runs->active = run;
+    run_queue_push(runs->queue, run->record.owner, &run->entry);
+}
+
+bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
+              size_t count, struct error *error) {
+    /* The runs' own copy of the owner outlives this; it is the same for all. */
+    const char *owner = items[0]->record.owner;
+    pthread_mutex_lock(&runs->mutex);
+    bool ok = runs->is_stopping ? error_set(error, ERROR_UNAVAILABLE, "the service is shutting down")
+                                : run_queue_reserve(runs->queue, owner, count, false, error);
+    pthread_mutex_unlock(&runs->mutex);
+    if (!ok)
+        return false;
+    ok = publish_new(runs, comparison, items, count, error);
+    pthread_mutex_lock(&runs->mutex);
+    if (ok)
+        for (size_t i = 0; i < count; i++)
+            link_and_push(runs, items[i]);
+    else
+        run_queue_release(runs->queue, owner, count);
+    struct workers *workers = runs->workers;
+    pthread_mutex_unlock(&runs->mutex);
+    if (ok && workers != NULL)
+        workers_wake(workers);
+    return ok;
+}
+
+bool runs_create(struct runs *runs, const struct run_request *request, struct run_record *run,
+                 struct error *error) {
+    struct run_record record;
+    *run = (struct run_record){0};
+    if (!run_record_prepare(&record, request, error))
+        return false;
+    struct active_run *item = active_run_create(&record, request->experiment, request->parameters, error);
+    if (item == NULL)
+        return false;
+    if (run_record_copy(run, &item->record, error) && runs_add(runs, NULL, &item, 1, error))
+        return true;
+    run_record_clear(run);
+    active_run_free(item);
+    return false;
+}
+
+bool runs_find(struct runs *runs, const char *id, struct run_record *run, struct error *error) {
+    *run = (struct run_record){0};
+    pthread_mutex_lock(&runs->mutex);
+    const struct active_run *active = active_run_find(runs, id);
+    bool ok = active != NULL && active_run_copy_record(active, run, error);
+    pthread_mutex_unlock(&runs->mutex);
+    return active != NULL ? ok : runs->store->find_run(runs->store, id, run, error);
+}
+
+bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_record **list, size_t *count,
+               struct error *error) {
+    if (!runs->store->list_runs(runs->store, filter, list, count, error))
+        return false;
+    bool ok = true;
+    /* What is in memory is newer than what is stored. */
+    pthread_mutex_lock(&runs->mutex);
+    for (size_t i = 0; i < *count && ok; i++) {
+        struct run_record *run = &(*list)[i], copy;
+        const struct active_run *active =
+            run_state_has_ended(run->state) ? NULL : active_run_find(runs, run->id);
+        if (active == NULL)
+            continue;
+        ok = active_run_copy_record(active, &copy, error);
+        if (ok) {
+            run_record_clear(run);
+            *run = copy;
+        }
+    }
+    pthread_mutex_unlock(&runs->mutex);
+    if (ok)
+        return true;
+    for (size_t i = 0; i < *count; i++)
+        run_record_clear(&(*list)[i]);
+    free(*list);
+    *list = NULL;
+    *count = 0;
+    return false;
+}
+
+/* Why a run that is not active cannot be cancelled. */
+static bool refuse_cancel(struct runs *runs, const char *id, struct error *error) {
+    struct run_record record;
+    if (!runs->store->find_run(runs->store, id, &record, error))
+        return false;
+    if (run_state_has_ended(record.state))
+        error_set(error, ERROR_CONFLICT, "the run has ended already: it is %s", run_state_name(record.state));
+    else
+        error_set(error, ERROR_CONFLICT, "the run is just being created: try again");
+    run_record_clear(&record);
+    return false;
+}
+
+/* Puts a run back into the queue that could not be ended. */
+static void requeue(struct runs *runs, struct active_run *run) {
+    pthread_mutex_lock(&runs->mutex);
+    if (run_queue_reserve(runs->queue, run->record.owner, 1, true, NULL))
+        run_queue_push(runs->queue, run->record.owner, &run->entry);
+    pthread_mutex_unlock(&runs->mutex);
+}
+
+bool runs_cancel(struct runs *runs, const char *id, struct run_record *run, struct error *error) {
+    pthread_mutex_lock(&runs->mutex);
+    struct active_run *active = active_run_find(runs, id);
+    bool has_ended = active != NULL && run_state_has_ended(active->record.state);
+    bool was_waiting = active != NULL && run_queue_remove(runs->queue, &active->entry);
+    if (active != NULL && !has_ended && !was_waiting) {
+        int none = INTERRUPTION_NONE;
+        atomic_compare_exchange_strong(&active->interruption, &none, INTERRUPTION_CANCEL);
+    }
+    pthread_mutex_unlock(&runs->mutex);
+    if (has_ended)
+        return error_set(error, ERROR_CONFLICT, "the run has ended already");
+    if (active == NULL)
+        return refuse_cancel(runs, id, error);
+    if (was_waiting && !run_finish(runs, active, RUN_CANCELLED, NULL, NULL, true, error)) {
+        requeue(runs, active);
+        return false;
+    }
+    return run == NULL || runs_find(runs, id, run, error);
+}
+
+bool runs_delete(struct runs *runs, const char *id, struct error *error) {
+    struct run_record record;
+    if (!runs_find(runs, id, &record, error))
+        return false;
+    bool has_ended = run_state_has_ended(record.state);
+    run_record_clear(&record);
+    if (!has_ended)
+        return error_set(error, ERROR_CONFLICT, "the run has not ended: cancel it first");
+    if (!runs->store->delete_run(runs->store, id, error))
+        return false;
+    pthread_mutex_lock(&runs->mutex);
+    struct active_run *unsaved = active_run_find(runs, id);
+    if (unsaved != NULL)
+        active_run_remove(runs, unsaved);
+    pthread_mutex_unlock(&runs->mutex);
+    return true;
+}
+
+void runs_count(struct runs *runs, struct runs_counts *counts) {
+    pthread_mutex_lock(&runs->mutex);
+    counts->workers = runs->workers != NULL ? workers_count(runs->workers) : 0;
+    counts->running = runs->running;
+    counts->queued = run_queue_length(runs->queue);
+    memcpy(counts->ended, runs->ended, sizeof counts->ended);
+    pthread_mutex_unlock(&runs->mutex);
+    counts->steps = atomic_load(&runs->steps);
+    counts->epochs = atomic_load(&runs->epochs);
+}

@@ -1,0 +1,80 @@
+/* Inside the run manager: the runs in memory, and what its files share.
+ *
+ * A run is active from its creation until its end is stored. Its record is changed only under the manager's
+ * lock and only by whoever holds the run: the worker that took it from the queue, or a canceller that took it
+ * out. The lock is held for moments, never over a transaction. */
+#ifndef ATTNLAB_SERVER_RUNS_INTERNAL_H
+#define ATTNLAB_SERVER_RUNS_INTERNAL_H
+
+#include "server/run_queue.h"
+#include "server/runs.h"
+#include "server/workers.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum interruption { INTERRUPTION_NONE, INTERRUPTION_CANCEL, INTERRUPTION_SHUTDOWN };
+
+struct active_run {
+    struct queue_entry entry; /* first: what the queue gives back is the run */
+    struct active_run *next, *previous;
+    struct run_record record; /* under the lock; progress is in the atomics below */
+    const struct experiment *experiment;
+    struct parameter_set parameters;
+    _Atomic int interruption;
+    _Atomic size_t progress_done, progress_total;
+    bool is_unsaved; /* under the lock: it has ended, but that could not be stored yet */
+};
+
+struct runs {
+    struct store *store;
+    struct event_log *log;
+    struct datasets *datasets;
+    size_t worker_count;
+    const struct experiment *(*find_experiment)(const char *name);
+    struct workers *workers; /* NULL until runs_start */
+    pthread_mutex_t mutex;
+    /* Under the mutex. */
+    struct run_queue *queue;
+    struct active_run *active; /* a list without order */
+    size_t running, unsaved;
+    bool is_stopping;
+    size_t ended[RUN_CANCELLED + 1];
+    _Atomic unsigned long long steps, epochs;
+};
+
+/* Makes a run that nobody knows yet; takes over `record`. */
+struct active_run *active_run_create(struct run_record *record, const struct experiment *experiment,
+                                     const struct parameter_set *parameters, struct error *error);
+void active_run_free(struct active_run *run);
+/* With the lock held. */
+struct active_run *active_run_find(struct runs *runs, const char *id);
+bool active_run_copy_record(const struct active_run *run, struct run_record *copy, struct error *error);
+/* Takes it out of the list and frees it, with the lock held. */
+void active_run_remove(struct runs *runs, struct active_run *run);
+
+/* Fills in id, times and texts of a new run's record. */
+bool run_record_prepare(struct run_record *record, const struct run_request *request, struct error *error);
+/* Stores new runs with the comparison they form (NULL: none) and queues them; takes over `items` if it
+ * succeeds. */
+bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
+              size_t count, struct error *error);
+
+/* The state event of a record, or its end event. */
+struct event *run_event_create(const struct run_record *record, enum event_kind kind, struct error *error);
+/* Stores a changed record together with the events that tell of it: its state, and its end if it has ended.
+ */
+bool run_record_publish(struct runs *runs, const struct run_record *record, bool acknowledged,
+                        struct error *error);
+/* Ends a run that the caller holds: stores and tells it, then forgets it. `result_json` is taken over. Where
+ * it cannot be stored: false if `must_be_stored`, and the run is as before; else it stays in memory as ended,
+ * and storing it is tried again. */
+bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
+                const char *message, bool must_be_stored, struct error *error);
+/* Tries again to store what has ended. */
+void runs_save_unsaved(struct runs *runs);
+
+/* Does a run, on a worker's thread (run_worker.c). */
+void run_perform(struct runs *runs, struct active_run *run, const struct parallel_executor *parallel);
+
+#endif
