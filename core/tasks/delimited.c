@@ -3,9 +3,11 @@
 
 #include "core/tasks/utf8.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool check_text(const char *bytes, size_t size, struct error *error) {
     size_t line = 1;
@@ -162,4 +164,44 @@ bool delimited_next(struct delimited_reader *reader, struct error *error) {
     }
     skip_line_end(reader);
     return true;
+}
+
+struct delimited_field delimited_trim(struct delimited_field field) {
+    while (field.length > 0 && (field.bytes[0] == ' ' || field.bytes[0] == '\t')) {
+        field.bytes++;
+        field.length--;
+    }
+    while (field.length > 0 &&
+           (field.bytes[field.length - 1] == ' ' || field.bytes[field.length - 1] == '\t'))
+        field.length--;
+    return field;
+}
+
+bool delimited_field_is(struct delimited_field field, const char *name) {
+    field = delimited_trim(field);
+    return field.length == strlen(name) && strncasecmp(field.bytes, name, field.length) == 0;
+}
+
+bool delimited_is_whole_number(struct delimited_field field) {
+    size_t sign = field.length > 0 && (field.bytes[0] == '-' || field.bytes[0] == '+');
+    for (size_t i = sign; i < field.length; i++)
+        if (!isdigit((unsigned char)field.bytes[i]))
+            return false;
+    return field.length > sign && field.length - sign < 18;
+}
+
+struct delimited_excerpt delimited_excerpt_of(struct delimited_field field) {
+    struct delimited_excerpt excerpt = {{0}};
+    size_t used = 0;
+    while (used < field.length) {
+        uint32_t code_point = 0;
+        size_t length = utf8_decode(field.bytes + used, field.length - used, &code_point);
+        if (length == 0 || used + length > 40)
+            break;
+        memcpy(excerpt.text + used, field.bytes + used, length);
+        used += length;
+    }
+    if (used < field.length)
+        memcpy(excerpt.text + used, "...", 3);
+    return excerpt;
 }

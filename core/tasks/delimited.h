@@ -37,4 +37,17 @@ bool delimited_open(struct delimited_reader *reader, const char *bytes, size_t s
 bool delimited_next(struct delimited_reader *reader, struct error *error);
 void delimited_close(struct delimited_reader *reader);
 
+/* The field without the blanks around it. */
+struct delimited_field delimited_trim(struct delimited_field field);
+/* Whether the field, trimmed, is `name`; ASCII letters in either case. */
+bool delimited_field_is(struct delimited_field field, const char *name);
+/* Whether the field is a whole number of at most 17 digits. */
+bool delimited_is_whole_number(struct delimited_field field);
+
+/* A field as a message can show it: at most 40 bytes, cut between characters. */
+struct delimited_excerpt {
+    char text[44];
+};
+struct delimited_excerpt delimited_excerpt_of(struct delimited_field field);
+
 #endif

@@ -38,16 +38,16 @@ void vocabulary_free(struct vocabulary *vocabulary) {
 }
 
 size_t vocabulary_size(const struct vocabulary *vocabulary) {
-    return word_table_count(vocabulary->words) + VOCABULARY_FIRST_WORD;
+    return word_table_count(vocabulary->words) + TOKEN_FIRST_WORD;
 }
 
 int32_t vocabulary_id(const struct vocabulary *vocabulary, const char *token) {
     size_t index = word_table_find(vocabulary->words, token, strlen(token));
-    return index == WORD_TABLE_NONE ? VOCABULARY_UNKNOWN : (int32_t)index + VOCABULARY_FIRST_WORD;
+    return index == WORD_TABLE_NONE ? TOKEN_UNKNOWN : (int32_t)index + TOKEN_FIRST_WORD;
 }
 
 const char *vocabulary_word(const struct vocabulary *vocabulary, int32_t id) {
-    return word_table_word(vocabulary->words, (size_t)(id - VOCABULARY_FIRST_WORD));
+    return word_table_word(vocabulary->words, (size_t)(id - TOKEN_FIRST_WORD));
 }
 
 size_t vocabulary_encode(const struct vocabulary *vocabulary, char *const *tokens, size_t token_count,
@@ -56,6 +56,6 @@ size_t vocabulary_encode(const struct vocabulary *vocabulary, char *const *token
     for (size_t i = 0; i < kept; i++)
         ids[i] = vocabulary_id(vocabulary, tokens[i]);
     for (size_t i = kept; i < sequence_length; i++)
-        ids[i] = VOCABULARY_PADDING;
+        ids[i] = TOKEN_PADDING;
     return kept;
 }

@@ -6,12 +6,10 @@
 #ifndef ATTNLAB_CORE_TASKS_VOCABULARY_H
 #define ATTNLAB_CORE_TASKS_VOCABULARY_H
 
-#include "core/tasks/dataset.h"
+#include "core/tasks/task.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum { VOCABULARY_PADDING = 0, VOCABULARY_UNKNOWN = 1, VOCABULARY_FIRST_WORD = 2 };
 
 struct vocabulary;
 
@@ -22,9 +20,9 @@ void vocabulary_free(struct vocabulary *vocabulary);
 
 /* Words plus padding and unknown: the rows of an embedding. */
 size_t vocabulary_size(const struct vocabulary *vocabulary);
-/* The id of a null-terminated token; VOCABULARY_UNKNOWN where the vocabulary has it not. */
+/* The id of a null-terminated token; TOKEN_UNKNOWN where the vocabulary has it not. */
 int32_t vocabulary_id(const struct vocabulary *vocabulary, const char *token);
-/* The word of an id from VOCABULARY_FIRST_WORD on; owned by the vocabulary. */
+/* The word of an id from TOKEN_FIRST_WORD on; owned by the vocabulary. */
 const char *vocabulary_word(const struct vocabulary *vocabulary, int32_t id);
 
 /* Writes the ids of the first `sequence_length` tokens, padding after them, to ids[sequence_length]. Returns

@@ -1,0 +1,197 @@
+/* Files of the user: what is read, and which line a fault names. */
+#include "core/tasks/dataset.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct dataset *parse_csv(const char *text, struct error *error) {
+    return dataset_parse_csv(text, strlen(text), error);
+}
+
+static struct dataset *parse_tsv(const char *text, struct error *error) {
+    return dataset_parse_tsv(text, strlen(text), error);
+}
+
+static void check_tokens(const struct dataset *dataset, size_t row, const char *expected) {
+    char joined[512] = "";
+    for (size_t i = dataset->token_start[row]; i < dataset->token_start[row + 1]; i++) {
+        if (joined[0] != '\0')
+            strcat(joined, "|");
+        strcat(joined, dataset->tokens[i]);
+    }
+    ck_assert_str_eq(joined, expected);
+}
+
+START_TEST(csv_text_with_quotes) {
+    struct error error = {0};
+    struct dataset *dataset = parse_csv("\xEF\xBB\xBFtext,label\r\n\"Good, \"\"very\"\" good\",yes\r\n\r\n"
+                                        "\"Two\nlines\",no\nplain,\"yes\"",
+                                        &error);
+    ck_assert_msg(dataset != NULL, "%s", error.message);
+    ck_assert_int_eq(dataset->kind, DATASET_TEXT);
+    ck_assert_uint_eq(dataset->row_count, 3);
+    ck_assert_uint_eq(dataset->class_count, 2);
+    ck_assert_str_eq(dataset->class_names[0], "no");
+    ck_assert_str_eq(dataset->class_names[1], "yes");
+    ck_assert_str_eq(dataset->texts[0], "Good, \"very\" good");
+    check_tokens(dataset, 0, "good|,|\"|very|\"|good");
+    check_tokens(dataset, 1, "two|lines");
+    ck_assert_int_eq(dataset->labels[0], 1);
+    ck_assert_int_eq(dataset->labels[1], 0);
+    ck_assert_int_eq(dataset->labels[2], 1);
+    dataset_free(dataset);
+}
+END_TEST
+
+START_TEST(csv_numbers) {
+    struct error error = {0};
+    struct dataset *dataset = parse_csv("a,Label,b\n1.5,10,-2e-1\n 3 ,9,4\n", &error);
+    ck_assert_msg(dataset != NULL, "%s", error.message);
+    ck_assert_int_eq(dataset->kind, DATASET_NUMBERS);
+    ck_assert_uint_eq(dataset->sequence_length, 2);
+    ck_assert_uint_eq(dataset->row_count, 2);
+    /* In numeric order, not in that of the text. */
+    ck_assert_str_eq(dataset->class_names[0], "9");
+    ck_assert_str_eq(dataset->class_names[1], "10");
+    ck_assert_int_eq(dataset->labels[0], 1);
+    ck_assert_float_eq(dataset->values[0], 1.5F);
+    ck_assert_float_eq(dataset->values[1], -0.2F);
+    ck_assert_float_eq(dataset->values[2], 3);
+    ck_assert_float_eq(dataset->values[3], 4);
+    dataset_free(dataset);
+}
+END_TEST
+
+START_TEST(tsv_both_ways_round) {
+    static const char *const files[] = {
+        "1\ta fine day\n0\ta sad day\n1\tfine \"food\n",
+        "a fine day\t1\na sad day\t0\nfine \"food\t1\n",
+        "text\tlabel\na fine day\t1\na sad day\t0\nfine \"food\t1\n",
+        "\xEF\xBB\xBF\r\na fine day\t1\r\n\r\na sad day\t0\r\nfine \"food\t1",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct error error = {0};
+        struct dataset *dataset = parse_tsv(files[i], &error);
+        ck_assert_msg(dataset != NULL, "file %zu: %s", i, error.message);
+        ck_assert_uint_eq(dataset->row_count, 3);
+        ck_assert_uint_eq(dataset->word_count, 6);
+        ck_assert_int_eq(dataset->labels[0], 1);
+        ck_assert_int_eq(dataset->labels[1], 0);
+        check_tokens(dataset, 2, "fine|\"|food");
+        dataset_free(dataset);
+    }
+}
+END_TEST
+
+/* Two rows of words: the column with fewer different values holds the labels, wherever it stands. */
+START_TEST(tsv_labels_in_words) {
+    struct error error = {0};
+    struct dataset *dataset = parse_tsv("good\tnice room\nbad\tcold soup\ngood\twarm soup\n", &error);
+    ck_assert_msg(dataset != NULL, "%s", error.message);
+    ck_assert_uint_eq(dataset->class_count, 2);
+    ck_assert_str_eq(dataset->class_names[1], "good");
+    dataset_free(dataset);
+}
+END_TEST
+
+struct fault {
+    bool is_csv;
+    const char *text, *message;
+};
+
+static const struct fault faults[] = {
+    {true, "", "the file is empty"},
+    {false, "", "no rows"},
+    {true, "text,label\n", "no rows"},
+    {true, "text,label\nfine,1\n", "one row only"},
+    {false, "1\tfine\n1\tgood\n1\tnice\n", "every row has the label \"1\""},
+    {true, "text,other\nfine,1\n", "line 1: the header has no column \"label\""},
+    {true, "label\n1\n0\n", "line 1: beside the label"},
+    {true, "text,label,more\n", "line 1: beside the label"},
+    {true, "a,label,label\n1,0,1\n", "line 1: the header names the column \"label\" twice"},
+    {true, "text,label\nfine,1\nsad\n", "line 3: 1 field where 2 are expected"},
+    {true, "a,b,label\n1,2,0\n1,2,3,1\n", "line 3: 4 fields where 3 are expected"},
+    {true, "a,b,label\n1,2,0\n1,x,1\n", "line 3, column 2: \"x\" is not a finite number"},
+    {true, "a,b,label\n1,2,0\n1,,1\n", "line 3, column 2: \"\" is not a finite number"},
+    {true, "a,b,label\n1,nan,0\n", "line 2, column 2: \"nan\" is not a finite number"},
+    {true, "a,b,label\n1,1e99,0\n", "line 2, column 2: \"1e99\" is not a finite number"},
+    {true, "a,label\n1,0\n2,\n", "line 3: the label is empty"},
+    {true, "text,label\n\"fine\n\nday,1\n", "line 2: a quoted field is opened here and never closed"},
+    {true, "text,label\nfine,1\n\"fine\" day,1\n", "line 3: a closing quote is followed by more text"},
+    {true, "text,label\nfi\"ne,1\n", "line 2: a quote inside an unquoted field"},
+    {true, "text,label\n\"a\nb\",1\nc\n", "line 4: 1 field"},
+    {false, "1\tfine\n0\tsad\n1\t  \n", "line 3: the text is empty"},
+    {false, "1\tfine\n\n0 sad\n", "line 3: 1 field where 2 are expected"},
+    {false, "1\tfine\tday\n0\tsad\n", "line 1: 3 fields where 2 are expected"},
+    {false, "1\tfine\n0\ts\xE9 late\n", "line 2: byte 0xE9 is not UTF-8"},
+    {false, "1\tfine\n0\t\xC0\xAFsad\n", "line 2: byte 0xC0 is not UTF-8"},
+    {false, "\xFF\xFE\x31", "line 1: byte 0xFF is not UTF-8"},
+    {false, "1\tfine\n\x01\x02\n", "line 2: byte 0x01 does not occur in text"},
+};
+
+START_TEST(a_fault_names_its_line) {
+    const struct fault *fault = &faults[_i];
+    struct error error = {0};
+    struct dataset *dataset = fault->is_csv ? parse_csv(fault->text, &error) : parse_tsv(fault->text, &error);
+    ck_assert_ptr_null(dataset);
+    ck_assert_int_eq(error.code, ERROR_INVALID);
+    ck_assert_msg(strstr(error.message, fault->message) != NULL, "\"%s\" is not in \"%s\"", fault->message,
+                  error.message);
+}
+END_TEST
+
+START_TEST(bytes_of_no_text) {
+    static const char bytes[] = "1\tfine\n0\ts\0d\n";
+    struct error error = {0};
+    ck_assert_ptr_null(dataset_parse_tsv(bytes, sizeof bytes - 1, &error));
+    ck_assert_msg(strstr(error.message, "line 2: byte 0x00") != NULL, "%s", error.message);
+}
+END_TEST
+
+START_TEST(columns_without_labels) {
+    char text[8192] = "";
+    for (int i = 0; i < 101; i++)
+        sprintf(text + strlen(text), "left %d\tright %d\n", i, i);
+    struct error error = {0};
+    ck_assert_ptr_null(parse_tsv(text, &error));
+    ck_assert_msg(strstr(error.message, "neither column holds labels") != NULL, "%s", error.message);
+}
+END_TEST
+
+START_TEST(a_line_of_200000_words) {
+    enum { WORDS = 200000 };
+    char *text = malloc(WORDS * 7 + 64), *end = text;
+    ck_assert_ptr_nonnull(text);
+    end += sprintf(end, "0\tshort\n1\t");
+    for (int i = 0; i < WORDS; i++)
+        end += sprintf(end, "w%d ", i % 50000);
+    struct error error = {0};
+    struct dataset *dataset = dataset_parse_tsv(text, (size_t)(end - text), &error);
+    ck_assert_msg(dataset != NULL, "%s", error.message);
+    ck_assert_uint_eq(dataset->token_start[2] - dataset->token_start[1], WORDS);
+    ck_assert_uint_eq(dataset->word_count, 50001);
+    dataset_free(dataset);
+    free(text);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("dataset");
+    TCase *cases = tcase_create("all");
+    tcase_add_test(cases, csv_text_with_quotes);
+    tcase_add_test(cases, csv_numbers);
+    tcase_add_test(cases, tsv_both_ways_round);
+    tcase_add_test(cases, tsv_labels_in_words);
+    tcase_add_loop_test(cases, a_fault_names_its_line, 0, sizeof faults / sizeof *faults);
+    tcase_add_test(cases, bytes_of_no_text);
+    tcase_add_test(cases, columns_without_labels);
+    tcase_add_test(cases, a_line_of_200000_words);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
