@@ -50,6 +50,74 @@ static void softmax_rows_backward(const float *weights, float *gradient, size_t 
     }
 }
 
+static void softmax_rows_backward_shared(float *weights, const float *gradient, size_t rows, size_t columns,
+                                         float scale) {
+    for (size_t i = 0; i < rows; i++) {
+        float *w = weights + i * columns;
+        float mean = 0;
+        for (size_t j = 0; j < columns; j++)
+            mean += w[j] * gradient[j];
+        for (size_t j = 0; j < columns; j++)
+            w[j] *= scale * (gradient[j] - mean);
+    }
+}
+
+static void add_column_sums(const float *matrix, size_t rows, size_t columns, float *sums) {
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            sums[j] += matrix[i * columns + j];
+}
+
+static void tanh_backward(const float *y, const float *gradient, float *result, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        result[i] = gradient[i] * (1 - y[i] * y[i]);
+}
+
+static void lstm_step(float *gates, const float *cell_before, float *cell, float *cell_tanh, float *hidden,
+                      size_t rows, size_t width) {
+    for (size_t row = 0; row < rows; row++) {
+        float *i = gates + row * 4 * width, *f = i + width, *g = f + width, *o = g + width;
+        sigmoid(i, 2 * width);
+        hyperbolic_tangent(g, width);
+        sigmoid(o, width);
+        for (size_t j = 0; j < width; j++) {
+            size_t at = row * width + j;
+            cell[at] = (cell_before == NULL ? 0 : f[j] * cell_before[at]) + i[j] * g[j];
+            cell_tanh[at] = tanhf(cell[at]);
+            hidden[at] = o[j] * cell_tanh[at];
+        }
+    }
+}
+
+static void lstm_step_backward(float *gates, const float *cell_before, const float *cell_tanh,
+                               const float *grad_hidden, float *grad_cell, size_t rows, size_t width) {
+    for (size_t row = 0; row < rows; row++) {
+        float *i = gates + row * 4 * width, *f = i + width, *g = f + width, *o = g + width;
+        for (size_t j = 0; j < width; j++) {
+            size_t at = row * width + j;
+            float before = cell_before == NULL ? 0 : cell_before[at], squashed = cell_tanh[at];
+            float to_cell = grad_cell[at] + grad_hidden[at] * o[j] * (1 - squashed * squashed);
+            grad_cell[at] = to_cell * f[j];
+            float to_i = to_cell * g[j] * i[j] * (1 - i[j]), to_g = to_cell * i[j] * (1 - g[j] * g[j]);
+            f[j] = to_cell * before * f[j] * (1 - f[j]);
+            o[j] = grad_hidden[at] * squashed * o[j] * (1 - o[j]);
+            i[j] = to_i;
+            g[j] = to_g;
+        }
+    }
+}
+
+static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
+                      size_t count, const struct adam_factors *factors) {
+    for (size_t i = 0; i < count; i++) {
+        float g = gradient[i];
+        float m = first_moment[i] = first_moment[i] * factors->first_decay + factors->first_share * g;
+        float v = second_moment[i] = second_moment[i] * factors->second_decay + factors->second_share * g * g;
+        float denominator = sqrtf(v) / factors->second_correction + factors->epsilon;
+        parameters[i] -= factors->step_size * m / denominator;
+    }
+}
+
 const struct kernels kernels_plain = {
     .name = "plain",
     .exponential = exponential,
@@ -57,6 +125,12 @@ const struct kernels kernels_plain = {
     .sigmoid = sigmoid,
     .softmax_rows = softmax_rows,
     .softmax_rows_backward = softmax_rows_backward,
+    .softmax_rows_backward_shared = softmax_rows_backward_shared,
+    .add_column_sums = add_column_sums,
+    .tanh_backward = tanh_backward,
+    .lstm_step = lstm_step,
+    .lstm_step_backward = lstm_step_backward,
+    .adam_step = adam_step,
 };
 
 const struct kernels *kernels_choose(void) {

@@ -8,6 +8,15 @@
 
 #include <stddef.h>
 
+/* What a step of Adam multiplies with: see core/model/adam.h. */
+struct adam_factors {
+    float first_decay, second_decay; /* beta_1, beta_2 */
+    float first_share, second_share; /* 1 - beta_1, 1 - beta_2 */
+    float step_size;                 /* learning rate / (1 - beta_1^t) */
+    float second_correction;         /* sqrt(1 - beta_2^t) */
+    float epsilon;
+};
+
 struct kernels {
     const char *name;
 
@@ -24,6 +33,31 @@ struct kernels {
      * the scores: scale * w_ij (g_ij - sum_k w_ik g_ik). */
     void (*softmax_rows_backward)(const float *weights, float *gradient, size_t rows, size_t columns,
                                   float scale);
+
+    /* The same where every row has the same gradient[columns]; weights becomes the result. */
+    void (*softmax_rows_backward_shared)(float *weights, const float *gradient, size_t rows, size_t columns,
+                                         float scale);
+
+    /* sums[columns] += the sum over the rows of matrix[rows][columns]. */
+    void (*add_column_sums)(const float *matrix, size_t rows, size_t columns, float *sums);
+
+    /* result_i = gradient_i (1 - y_i^2): through y = tanh(x). result may be gradient. */
+    void (*tanh_backward)(const float *y, const float *gradient, float *result, size_t count);
+
+    /* One step of an LSTM for `rows` examples. gates[rows][4][width] holds the sums that go into the gates
+     * i, f, g, o and becomes their values; cell_before (NULL: zero), cell, cell_tanh (the tanh of cell) and
+     * hidden are [rows][width]. */
+    void (*lstm_step)(float *gates, const float *cell_before, float *cell, float *cell_tanh, float *hidden,
+                      size_t rows, size_t width);
+
+    /* Back through one step. gates becomes the gradient with respect to the sums; grad_cell comes in as the
+     * gradient that the later step sent to `cell` and becomes the one for cell_before. */
+    void (*lstm_step_backward)(float *gates, const float *cell_before, const float *cell_tanh,
+                               const float *grad_hidden, float *grad_cell, size_t rows, size_t width);
+
+    /* One step of Adam over `count` parameters. */
+    void (*adam_step)(float *parameters, const float *gradient, float *first_moment, float *second_moment,
+                      size_t count, const struct adam_factors *factors);
 };
 
 /* The fastest table that this processor can run. */

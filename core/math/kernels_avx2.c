@@ -103,6 +103,137 @@ static void softmax_rows_backward(const float *weights, float *gradient, size_t 
         softmax_row_backward(weights + i * columns, gradient + i * columns, columns, tail, scale);
 }
 
+static void softmax_row_backward_shared(float *w, const float *g, size_t columns, __m256i tail, float scale) {
+    __m256 sum = _mm256_setzero_ps();
+    size_t j = 0;
+    for (; j + 8 <= columns; j += 8)
+        sum = _mm256_fmadd_ps(_mm256_loadu_ps(w + j), _mm256_loadu_ps(g + j), sum);
+    if (j < columns)
+        sum = _mm256_fmadd_ps(_mm256_maskload_ps(w + j, tail), _mm256_maskload_ps(g + j, tail), sum);
+    const __m256 mean = _mm256_set1_ps(vector_sum(sum)), factor = _mm256_set1_ps(scale);
+    for (j = 0; j + 8 <= columns; j += 8) {
+        __m256 difference = _mm256_sub_ps(_mm256_loadu_ps(g + j), mean);
+        _mm256_storeu_ps(w + j, _mm256_mul_ps(_mm256_mul_ps(factor, difference), _mm256_loadu_ps(w + j)));
+    }
+    if (j < columns) {
+        __m256 difference = _mm256_mul_ps(factor, _mm256_sub_ps(_mm256_maskload_ps(g + j, tail), mean));
+        _mm256_maskstore_ps(w + j, tail, _mm256_mul_ps(difference, _mm256_maskload_ps(w + j, tail)));
+    }
+}
+
+static void softmax_rows_backward_shared(float *weights, const float *gradient, size_t rows, size_t columns,
+                                         float scale) {
+    __m256i tail = vector_first_lanes((int)(columns % 8));
+    for (size_t i = 0; i < rows; i++)
+        softmax_row_backward_shared(weights + i * columns, gradient, columns, tail, scale);
+}
+
+static void add_column_sums(const float *matrix, size_t rows, size_t columns, float *sums) {
+    for (size_t j = 0; j < columns; j += 8) {
+        __m256i lanes = vector_first_lanes(columns - j < 8 ? (int)(columns - j) : 8);
+        __m256 even = _mm256_maskload_ps(sums + j, lanes), odd = _mm256_setzero_ps();
+        size_t i = 0;
+        for (; i + 2 <= rows; i += 2) {
+            even = _mm256_add_ps(even, _mm256_maskload_ps(matrix + i * columns + j, lanes));
+            odd = _mm256_add_ps(odd, _mm256_maskload_ps(matrix + (i + 1) * columns + j, lanes));
+        }
+        if (i < rows)
+            even = _mm256_add_ps(even, _mm256_maskload_ps(matrix + i * columns + j, lanes));
+        _mm256_maskstore_ps(sums + j, lanes, _mm256_add_ps(even, odd));
+    }
+}
+
+/* x (1 - y^2) */
+static inline __m256 through_tanh(__m256 x, __m256 y) {
+    return _mm256_mul_ps(x, _mm256_fnmadd_ps(y, y, _mm256_set1_ps(1)));
+}
+
+/* x y (1 - y) */
+static inline __m256 through_sigmoid(__m256 x, __m256 y) {
+    return _mm256_mul_ps(_mm256_mul_ps(x, y), _mm256_sub_ps(_mm256_set1_ps(1), y));
+}
+
+static void tanh_backward(const float *y, const float *gradient, float *result, size_t count) {
+    for (size_t i = 0; i < count; i += 8) {
+        __m256i lanes = vector_first_lanes(count - i < 8 ? (int)(count - i) : 8);
+        __m256 x = through_tanh(_mm256_maskload_ps(gradient + i, lanes), _mm256_maskload_ps(y + i, lanes));
+        _mm256_maskstore_ps(result + i, lanes, x);
+    }
+}
+
+static void lstm_step(float *gates, const float *cell_before, float *cell, float *cell_tanh, float *hidden,
+                      size_t rows, size_t width) {
+    for (size_t row = 0; row < rows; row++)
+        for (size_t j = 0; j < width; j += 8) {
+            __m256i lanes = vector_first_lanes(width - j < 8 ? (int)(width - j) : 8);
+            float *gate = gates + row * 4 * width + j;
+            size_t at = row * width + j;
+            __m256 i = vector_sigmoid(_mm256_maskload_ps(gate, lanes));
+            __m256 f = vector_sigmoid(_mm256_maskload_ps(gate + width, lanes));
+            __m256 g = vector_tanh(_mm256_maskload_ps(gate + 2 * width, lanes));
+            __m256 o = vector_sigmoid(_mm256_maskload_ps(gate + 3 * width, lanes));
+            __m256 c = _mm256_mul_ps(i, g);
+            if (cell_before != NULL)
+                c = _mm256_fmadd_ps(f, _mm256_maskload_ps(cell_before + at, lanes), c);
+            __m256 squashed = vector_tanh(c);
+            _mm256_maskstore_ps(gate, lanes, i);
+            _mm256_maskstore_ps(gate + width, lanes, f);
+            _mm256_maskstore_ps(gate + 2 * width, lanes, g);
+            _mm256_maskstore_ps(gate + 3 * width, lanes, o);
+            _mm256_maskstore_ps(cell + at, lanes, c);
+            _mm256_maskstore_ps(cell_tanh + at, lanes, squashed);
+            _mm256_maskstore_ps(hidden + at, lanes, _mm256_mul_ps(o, squashed));
+        }
+}
+
+static void lstm_step_backward(float *gates, const float *cell_before, const float *cell_tanh,
+                               const float *grad_hidden, float *grad_cell, size_t rows, size_t width) {
+    for (size_t row = 0; row < rows; row++)
+        for (size_t j = 0; j < width; j += 8) {
+            __m256i lanes = vector_first_lanes(width - j < 8 ? (int)(width - j) : 8);
+            float *gate = gates + row * 4 * width + j;
+            size_t at = row * width + j;
+            __m256 i = _mm256_maskload_ps(gate, lanes), f = _mm256_maskload_ps(gate + width, lanes);
+            __m256 g = _mm256_maskload_ps(gate + 2 * width, lanes),
+                   o = _mm256_maskload_ps(gate + 3 * width, lanes);
+            __m256 before =
+                cell_before == NULL ? _mm256_setzero_ps() : _mm256_maskload_ps(cell_before + at, lanes);
+            __m256 squashed = _mm256_maskload_ps(cell_tanh + at, lanes);
+            __m256 to_hidden = _mm256_maskload_ps(grad_hidden + at, lanes);
+            __m256 to_cell = through_tanh(_mm256_mul_ps(to_hidden, o), squashed);
+            to_cell = _mm256_add_ps(to_cell, _mm256_maskload_ps(grad_cell + at, lanes));
+            _mm256_maskstore_ps(grad_cell + at, lanes, _mm256_mul_ps(to_cell, f));
+            _mm256_maskstore_ps(gate, lanes, through_sigmoid(_mm256_mul_ps(to_cell, g), i));
+            _mm256_maskstore_ps(gate + width, lanes, through_sigmoid(_mm256_mul_ps(to_cell, before), f));
+            _mm256_maskstore_ps(gate + 2 * width, lanes, through_tanh(_mm256_mul_ps(to_cell, i), g));
+            _mm256_maskstore_ps(gate + 3 * width, lanes,
+                                through_sigmoid(_mm256_mul_ps(to_hidden, squashed), o));
+        }
+}
+
+static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
+                      size_t count, const struct adam_factors *factors) {
+    const __m256 correction = _mm256_set1_ps(factors->second_correction),
+                 step = _mm256_set1_ps(factors->step_size);
+    for (size_t i = 0; i < count; i += 8) {
+        __m256i lanes = vector_first_lanes(count - i < 8 ? (int)(count - i) : 8);
+        __m256 g = _mm256_maskload_ps(gradient + i, lanes);
+        __m256 m =
+            _mm256_mul_ps(_mm256_maskload_ps(first_moment + i, lanes), _mm256_set1_ps(factors->first_decay));
+        __m256 v = _mm256_mul_ps(_mm256_maskload_ps(second_moment + i, lanes),
+                                 _mm256_set1_ps(factors->second_decay));
+        m = _mm256_fmadd_ps(g, _mm256_set1_ps(factors->first_share), m);
+        v = _mm256_add_ps(v, _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(factors->second_share), g), g));
+        __m256 denominator = _mm256_div_ps(_mm256_sqrt_ps(v), correction);
+        denominator = _mm256_add_ps(denominator, _mm256_set1_ps(factors->epsilon));
+        __m256 change = _mm256_div_ps(_mm256_mul_ps(step, m), denominator);
+        __m256 p = _mm256_sub_ps(_mm256_maskload_ps(parameters + i, lanes), change);
+        _mm256_maskstore_ps(first_moment + i, lanes, m);
+        _mm256_maskstore_ps(second_moment + i, lanes, v);
+        _mm256_maskstore_ps(parameters + i, lanes, p);
+    }
+}
+
 const struct kernels kernels_avx2 = {
     .name = "AVX2",
     .exponential = exponential,
@@ -110,6 +241,12 @@ const struct kernels kernels_avx2 = {
     .sigmoid = sigmoid,
     .softmax_rows = softmax_rows,
     .softmax_rows_backward = softmax_rows_backward,
+    .softmax_rows_backward_shared = softmax_rows_backward_shared,
+    .add_column_sums = add_column_sums,
+    .tanh_backward = tanh_backward,
+    .lstm_step = lstm_step,
+    .lstm_step_backward = lstm_step_backward,
+    .adam_step = adam_step,
 };
 
 #endif

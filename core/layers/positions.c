@@ -1,0 +1,79 @@
+/* Learned positions: see positions.h. */
+#include "core/layers/positions.h"
+
+#include "core/random/torch_random.h"
+
+#include <string.h>
+
+static struct layer_shape output_shape(struct layer_shape input, size_t width,
+                                       const struct layer_options *options) {
+    (void)width;
+    (void)options;
+    return input;
+}
+
+static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
+    tensors[0] =
+        (struct tensor){.name = "pos", .rank = 3, .shape = {1, layer->input.steps, layer->input.width}};
+    return 1;
+}
+
+static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
+    torch_normal(generator, parameters, layer->parameter_count, 0, 0.02);
+}
+
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    (void)saved;
+    size_t block = layer->input.steps * layer->input.width;
+    for (size_t i = 0; i < pass->count; i++)
+        for (size_t j = 0; j < block; j++)
+            output[i * block + j] = input[i * block + j] + parameters[j];
+}
+
+static void copy_forward(const struct layer *layer, const float *parameters, const float *input,
+                         float *output, float *saved, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)saved;
+    memcpy(output, input, pass->count * layer->input.steps * layer->input.width * sizeof *output);
+}
+
+static void copy_backward(const struct layer *layer, const float *parameters, const float *input,
+                          const float *output, float *saved, float *grad_output, float *grad_input,
+                          float *grad_parameters, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    (void)output;
+    (void)saved;
+    (void)grad_parameters;
+    if (grad_input != NULL)
+        memcpy(grad_input, grad_output,
+               pass->count * layer->input.steps * layer->input.width * sizeof *grad_input);
+}
+
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
+    copy_backward(layer, parameters, input, output, saved, grad_output, grad_input, grad_parameters, pass);
+    if (grad_parameters != NULL)
+        pass->kernels->add_column_sums(grad_output, pass->count, layer->input.steps * layer->input.width,
+                                       grad_parameters);
+}
+
+const struct layer_type layer_learned_positions = {
+    .name = "learned positions",
+    .output_shape = output_shape,
+    .describe = describe,
+    .initialise = initialise,
+    .forward = forward,
+    .backward = backward,
+};
+
+const struct layer_type layer_unused_positions = {
+    .name = "positions, not used",
+    .output_shape = output_shape,
+    .describe = describe,
+    .initialise = initialise,
+    .forward = copy_forward,
+    .backward = copy_backward,
+};

@@ -1,0 +1,54 @@
+/* Recurrent layers: torch.nn.RNN (tanh) and torch.nn.LSTM with one layer, from zero initial state.
+ *
+ * Both hand on the hidden state after the last real step, [count][1][width] (PyTorch's h_n): where an example
+ * is padded, that is the step before the padding. Inside, everything is time-major, [steps][count][...], so
+ * that each step reads one block; one product computes the input's part of all steps before the time loop
+ * starts. Tensors: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the LSTM's rows stacked as i, f, g, o.
+ */
+#ifndef ATTNLAB_CORE_LAYERS_RECURRENT_H
+#define ATTNLAB_CORE_LAYERS_RECURRENT_H
+
+#include "core/layers/layer.h"
+
+extern const struct layer_type layer_rnn;
+extern const struct layer_type layer_lstm;
+
+/* What the two share; `rows` is the height of the weight matrices: width, or 4 width. */
+
+/* The parts of a recurrent layer's parameters, or of their gradient. */
+struct recurrent_parameters {
+    size_t inputs, width, rows;
+    const float *weight_ih; /* [rows][inputs] */
+    const float *weight_hh; /* [rows][width] */
+    const float *bias_ih;   /* [rows] */
+    const float *bias_hh;   /* [rows] */
+};
+struct recurrent_parameters recurrent_parameters_of(const struct layer *layer, const float *parameters,
+                                                    size_t rows);
+
+struct layer_shape recurrent_output_shape(struct layer_shape input, size_t width,
+                                          const struct layer_options *options);
+size_t recurrent_describe(const struct layer *layer, struct tensor *tensors, size_t rows);
+void recurrent_initialise(const struct layer *layer, float *parameters, struct torch_generator *generator);
+
+/* sums[steps][count][rows] = W_ih x_t + b_ih + b_hh. Scratch: count * steps * inputs floats. */
+void recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,
+                          const float *input, float *sums, const struct layer_pass *pass);
+
+/* The gradients of all parameters and of the input from grad_sums[steps][count][rows] and
+ * hidden[steps][count][width]. Same scratch. */
+void recurrent_backward_products(const struct layer *layer, const struct recurrent_parameters *parameters,
+                                 const float *input, const float *hidden, const float *grad_sums,
+                                 float *grad_input, float *grad_parameters, const struct layer_pass *pass);
+
+/* The last real step of an example; 0 where all is padding. */
+size_t recurrent_last_step(const struct layer *layer, size_t example, const struct layer_pass *pass);
+
+/* output[count][width] from hidden[steps][count][width], and the gradient's way back: adds to
+ * grad_hidden[count][width] where `step` is an example's last. */
+void recurrent_read_last(const struct layer *layer, const float *hidden, float *output,
+                         const struct layer_pass *pass);
+void recurrent_add_last_gradient(const struct layer *layer, size_t step, const float *grad_output,
+                                 float *grad_hidden, const struct layer_pass *pass);
+
+#endif

@@ -1,0 +1,40 @@
+/* The models that have a name: rnn, lstm, attention, transformer.
+ *
+ * Each is built from the same options and takes from them what concerns it. On numbers a model begins with
+ * what the chapter's class begins with; on text with an embedding. Each ends with a linear layer to the
+ * classes. */
+#ifndef ATTNLAB_CORE_MODEL_MODELS_H
+#define ATTNLAB_CORE_MODEL_MODELS_H
+
+#include "core/model/model.h"
+
+enum position { POSITION_LEARNED, POSITION_SINUSOIDAL, POSITION_NONE };
+
+struct model_options {
+    size_t steps;           /* T */
+    size_t vocabulary_size; /* 0: the examples are numbers */
+    size_t class_count;
+    size_t width; /* d_model, or the size of the hidden state */
+    enum position position;
+    enum attention_mask mask;
+    size_t heads, layers, feedforward_width; /* transformer */
+    enum activation activation;              /* transformer */
+};
+
+struct model_entry {
+    const char *name;
+    bool has_attention; /* takes position and mask */
+    bool has_blocks;    /* takes heads, layers, feedforward_width, activation */
+    void (*build)(struct model *model, const struct model_options *options);
+};
+
+extern const struct model_entry model_table[];
+extern const size_t model_table_count;
+
+/* NULL where there is none of that name. */
+const struct model_entry *model_find(const char *name);
+
+/* The options must fit: class_count and steps above 0, heads dividing width. */
+struct model model_build(const struct model_entry *entry, const struct model_options *options);
+
+#endif
