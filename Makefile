@@ -24,16 +24,17 @@ SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 
 CORE_PACKAGES = openblas
 SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib hdf5
-# The workers are the threads, so each wants the serial OpenBLAS. Debian keeps it in a folder of its own, and its
-# alternatives prefer the threaded build where both are installed: hence the search path and, in the program, the rpath.
-OPENBLAS_SERIAL = $(wildcard /usr/lib/$(shell $(CC) -print-multiarch)/openblas-serial)
-PKG_CONFIG = PKG_CONFIG_PATH=$(OPENBLAS_SERIAL)/pkgconfig:$$PKG_CONFIG_PATH pkg-config
+# The workers are the threads: they call OpenBLAS at once, and the program sets it to one thread each. Debian's serial
+# build shares a buffer without locking and so gives wrong products then; this is the build with locks. Debian keeps it
+# in a folder of its own, which its alternatives may not point to: hence the search path and, in the program, the rpath.
+OPENBLAS_FOLDER = $(wildcard /usr/lib/$(shell $(CC) -print-multiarch)/openblas-pthread)
+PKG_CONFIG = PKG_CONFIG_PATH=$(OPENBLAS_FOLDER)/pkgconfig:$$PKG_CONFIG_PATH pkg-config
 # These are looked up, once, when a recipe first needs them: on a new machine `make deps` has to come first.
 packages = $(if $(shell $(PKG_CONFIG) --exists --print-errors $(2) && echo found),$(shell $(PKG_CONFIG) $(1) $(2)),\
 	$(error A library is missing: "make deps test-deps" installs it on Debian, the README names it for other systems))
 CORE_CFLAGS = $(eval CORE_CFLAGS := $(call packages,--cflags,$(CORE_PACKAGES)))$(CORE_CFLAGS)
 CORE_LIBS = $(eval CORE_LIBS := $(call packages,--libs,$(CORE_PACKAGES)) \
-	$(OPENBLAS_SERIAL:%=-Wl$(comma)-rpath$(comma)%) -lm)$(CORE_LIBS)
+	$(OPENBLAS_FOLDER:%=-Wl$(comma)-rpath$(comma)%) -lm)$(CORE_LIBS)
 SERVER_CFLAGS = $(eval SERVER_CFLAGS := $(call packages,--cflags,$(SERVER_PACKAGES)))$(SERVER_CFLAGS)
 SERVER_LIBS = $(eval SERVER_LIBS := $(call packages,--libs,$(SERVER_PACKAGES)))$(SERVER_LIBS)
 CHECK_LIBS = $(eval CHECK_LIBS := $(call packages,--libs,check))$(CHECK_LIBS)
@@ -144,7 +145,7 @@ lint-page: lint-deps
 
 # --- packages --------------------------------------------------------------------------------------------------
 
-DEBIAN_PACKAGES = gcc libc6-dev pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev libopenblas-serial-dev \
+DEBIAN_PACKAGES = gcc libc6-dev pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev libopenblas-pthread-dev \
 	libhdf5-dev zlib1g-dev libjs-chart.js
 DEBIAN_TEST_PACKAGES = check chromium curl $(if $(shell command -v npm),,nodejs npm)
 DEBIAN_LINT_PACKAGES = clang clang-format clang-tidy cppcheck shellcheck git $(if $(shell command -v npm),,nodejs npm)

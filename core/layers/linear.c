@@ -2,9 +2,8 @@
 #include "core/layers/linear.h"
 
 #include "core/math/matrix.h"
-#include "core/random/torch_random.h"
+#include "core/random/torch_init.h"
 
-#include <math.h>
 #include <string.h>
 
 void linear_forward(const float *weight, const float *bias, const float *input, float *output, size_t rows,
@@ -31,9 +30,7 @@ void linear_backward(const float *weight, const float *input, const float *grad_
 
 void linear_initialise(float *weight, float *bias, size_t inputs, size_t outputs,
                        struct torch_generator *generator) {
-    double bound = 1 / sqrt((double)inputs);
-    torch_uniform(generator, weight, outputs * inputs, -bound, bound);
-    torch_uniform(generator, bias, outputs, -bound, bound);
+    torch_init_linear(generator, inputs, outputs, weight, bias);
 }
 
 static struct layer_shape output_shape(struct layer_shape input, size_t width,

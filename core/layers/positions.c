@@ -1,7 +1,7 @@
 /* Learned positions: see positions.h. */
 #include "core/layers/positions.h"
 
-#include "core/random/torch_random.h"
+#include "core/random/torch_init.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MA
 }
 
 static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
-    torch_normal(generator, parameters, layer->parameter_count, 0, 0.02);
+    torch_init_positions(generator, layer->input.steps, layer->input.width, 0.02, parameters);
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,

@@ -2,9 +2,7 @@
 #include "core/layers/recurrent.h"
 
 #include "core/math/matrix.h"
-#include "core/random/torch_random.h"
 
-#include <math.h>
 #include <string.h>
 
 struct recurrent_parameters recurrent_parameters_of(const struct layer *layer, const float *parameters,
@@ -34,11 +32,11 @@ size_t recurrent_describe(const struct layer *layer, struct tensor *tensors, siz
     return count;
 }
 
-/* torch.nn.RNNBase.reset_parameters: every tensor uniform from +-1/sqrt(width), in order. One draw over the
- * whole slice is the same, because each value takes one output of the generator. */
-void recurrent_initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
-    double bound = 1 / sqrt((double)layer->output.width);
-    torch_uniform(generator, parameters, layer->parameter_count, -bound, bound);
+void recurrent_initialise(const struct layer *layer, float *parameters, enum torch_recurrent_gates gates,
+                          struct torch_generator *generator) {
+    size_t inputs = layer->input.width, width = layer->output.width, rows = gates * width;
+    float *weight_hh = parameters + rows * inputs, *bias_ih = weight_hh + rows * width;
+    torch_init_recurrent(generator, gates, inputs, width, parameters, weight_hh, bias_ih, bias_ih + rows);
 }
 
 /* Copies between batch-major [count][steps][width] and time-major [steps][count][width]. */

@@ -9,6 +9,7 @@
 #define ATTNLAB_CORE_LAYERS_RECURRENT_H
 
 #include "core/layers/layer.h"
+#include "core/random/torch_init.h"
 
 extern const struct layer_type layer_rnn;
 extern const struct layer_type layer_lstm;
@@ -29,7 +30,8 @@ struct recurrent_parameters recurrent_parameters_of(const struct layer *layer, c
 struct layer_shape recurrent_output_shape(struct layer_shape input, size_t width,
                                           const struct layer_options *options);
 size_t recurrent_describe(const struct layer *layer, struct tensor *tensors, size_t rows);
-void recurrent_initialise(const struct layer *layer, float *parameters, struct torch_generator *generator);
+void recurrent_initialise(const struct layer *layer, float *parameters, enum torch_recurrent_gates gates,
+                          struct torch_generator *generator);
 
 /* sums[steps][count][rows] = W_ih x_t + b_ih + b_hh. Scratch: count * steps * inputs floats. */
 void recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,

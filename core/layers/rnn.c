@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
+    recurrent_initialise(layer, parameters, TORCH_RNN_GATES, generator);
+}
+
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
     return recurrent_describe(layer, tensors, layer->output.width);
 }
@@ -69,7 +73,7 @@ const struct layer_type layer_rnn = {
     .name = "RNN",
     .output_shape = recurrent_output_shape,
     .describe = describe,
-    .initialise = recurrent_initialise,
+    .initialise = initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
     .forward = forward,

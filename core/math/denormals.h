@@ -1,0 +1,31 @@
+/* Treating denormal numbers as zero, for a while.
+ *
+ * Gradients of an RNN underflow, and arithmetic on denormals takes many times as long. Training runs with them
+ * flushed to zero; every thread that works on a step sets this and restores what was there. Not for
+ * gradient-reach, which measures how small gradients become. */
+#ifndef ATTNLAB_CORE_MATH_DENORMALS_H
+#define ATTNLAB_CORE_MATH_DENORMALS_H
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+
+static inline unsigned denormals_flush(void) {
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040); /* flush to zero, denormals are zero */
+    return before;
+}
+
+static inline void denormals_restore(unsigned before) {
+    _mm_setcsr(before);
+}
+#else
+static inline unsigned denormals_flush(void) {
+    return 0;
+}
+
+static inline void denormals_restore(unsigned before) {
+    (void)before;
+}
+#endif
+
+#endif

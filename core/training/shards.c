@@ -1,0 +1,116 @@
+/* A batch in a fixed number of parts: see shards.h. */
+#include "core/training/shards.h"
+
+#include "core/math/denormals.h"
+#include "core/model/loss.h"
+
+#include <string.h>
+
+void shards_layout(struct shards *shards, const struct model *model, size_t batch_size, struct arena *arena) {
+    size_t capacity = (batch_size + SHARD_COUNT - 1) / SHARD_COUNT, steps = model->input.steps;
+    *shards = (struct shards){.model = model, .kernels = kernels_choose()};
+    shards->gradients = arena_floats(arena, SHARD_COUNT * model->parameter_count);
+    shards->gradient = arena_floats(arena, model->parameter_count);
+    for (size_t i = 0; i < SHARD_COUNT; i++) {
+        struct shard *shard = &shards->parts[i];
+        model_workspace_layout(&shard->workspace, model, capacity, true, arena);
+        if (model->reads_tokens) {
+            shard->tokens = arena_allocate(arena, capacity * steps, sizeof *shard->tokens);
+            shard->present = arena_allocate(arena, capacity * steps, sizeof *shard->present);
+        } else {
+            shard->values = arena_floats(arena, capacity * steps * model->input.width);
+        }
+        shard->labels = arena_allocate(arena, capacity, sizeof *shard->labels);
+        shard->grad_logits = arena_floats(arena, capacity * model->class_count);
+        if (shards->gradients != NULL)
+            shard->gradient = shards->gradients + i * model->parameter_count;
+    }
+}
+
+/* What the threads of one call share. */
+struct shard_call {
+    struct shards *shards;
+    const float *parameters;
+    const struct shard_batch *batch;
+    bool with_gradient;
+};
+
+/* Copies part number `index` of the batch together; returns it as the model takes it. */
+static struct model_batch gather(const struct shard_call *call, size_t index) {
+    struct shard *shard = &call->shards->parts[index];
+    const struct shard_batch *batch = call->batch;
+    const struct example_set *examples = batch->examples;
+    size_t steps = call->shards->model->input.steps;
+    size_t first = batch->count * index / SHARD_COUNT, end = batch->count * (index + 1) / SHARD_COUNT;
+    for (size_t i = first; i < end; i++) {
+        size_t row = batch->order == NULL ? batch->first + i : batch->order[batch->first + i], to = i - first;
+        shard->labels[to] = examples->labels[row];
+        if (shard->tokens == NULL) {
+            memcpy(shard->values + to * steps, examples->values + row * steps, steps * sizeof *shard->values);
+            continue;
+        }
+        memcpy(shard->tokens + to * steps, examples->tokens + row * steps, steps * sizeof *shard->tokens);
+        for (size_t t = 0; t < steps; t++)
+            shard->present[to * steps + t] = examples->tokens[row * steps + t] != TOKEN_PADDING;
+    }
+    return (struct model_batch){end - first, shard->values, shard->tokens, shard->present};
+}
+
+static size_t count_correct(const float *logits, const int32_t *labels, size_t count, size_t classes) {
+    size_t correct = 0;
+    for (size_t i = 0; i < count; i++)
+        correct += largest_index(logits + i * classes, classes) == (size_t)labels[i];
+    return correct;
+}
+
+static void work_on_shard(void *argument, size_t index) {
+    const struct shard_call *call = argument;
+    struct shards *shards = call->shards;
+    struct shard *shard = &shards->parts[index];
+    const struct model *model = shards->model;
+    unsigned denormals = denormals_flush();
+    struct model_batch batch = gather(call, index);
+    const float *logits = model_forward(model, call->parameters, &shard->workspace, &batch, shards->kernels);
+    if (call->with_gradient) {
+        memset(shard->gradient, 0, model->parameter_count * sizeof *shard->gradient);
+        shard->loss = cross_entropy(logits, shard->labels, batch.count, model->class_count,
+                                    1 / (float)call->batch->count, shard->grad_logits);
+        model_backward(model, call->parameters, &shard->workspace, &batch, shard->grad_logits, NULL,
+                       shard->gradient, shards->kernels);
+    } else {
+        shard->correct = count_correct(logits, shard->labels, batch.count, model->class_count);
+    }
+    denormals_restore(denormals);
+}
+
+static void run_shards(struct shard_call *call, const struct parallel_executor *parallel) {
+    if (parallel != NULL && parallel->run != NULL) {
+        parallel->run(parallel->owner, SHARD_COUNT, work_on_shard, call);
+        return;
+    }
+    for (size_t i = 0; i < SHARD_COUNT; i++)
+        work_on_shard(call, i);
+}
+
+double shards_compute_gradient(struct shards *shards, const float *parameters,
+                               const struct shard_batch *batch, const struct parallel_executor *parallel) {
+    struct shard_call call = {shards, parameters, batch, true};
+    run_shards(&call, parallel);
+    size_t count = shards->model->parameter_count;
+    memset(shards->gradient, 0, count * sizeof *shards->gradient);
+    shards->kernels->add_column_sums(shards->gradients, SHARD_COUNT, count, shards->gradient);
+    double loss = 0;
+    for (size_t i = 0; i < SHARD_COUNT; i++)
+        loss += shards->parts[i].loss;
+    return loss / (double)batch->count;
+}
+
+size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
+                            const struct parallel_executor *parallel) {
+    struct shard_call call = {shards, parameters, batch, false};
+    run_shards(&call, parallel);
+    size_t correct = 0;
+    for (size_t i = 0; i < SHARD_COUNT; i++)
+        correct += shards->parts[i].correct;
+    return correct;
+}

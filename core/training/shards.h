@@ -1,0 +1,54 @@
+/* A batch in a fixed number of parts, so that one run can use several cores.
+ *
+ * Every part has its own activations and its own gradient; the parts' gradients are added in a fixed order.
+ * How a batch is divided depends on nothing but its size, so one thread or eight give the same bits. */
+#ifndef ATTNLAB_CORE_TRAINING_SHARDS_H
+#define ATTNLAB_CORE_TRAINING_SHARDS_H
+
+#include "core/experiments/experiment.h"
+#include "core/model/model.h"
+#include "core/tasks/task.h"
+
+enum { SHARD_COUNT = 4 };
+
+struct shard {
+    struct model_workspace workspace;
+    float *values; /* the part's examples, gathered: as in struct model_batch */
+    int32_t *tokens;
+    uint8_t *present;
+    int32_t *labels;
+    float *grad_logits;
+    float *gradient; /* [parameter_count] */
+    double loss;     /* the sum over its examples */
+    size_t correct;  /* of its examples, those whose largest logit is the label's */
+};
+
+struct shards {
+    const struct model *model;
+    const struct kernels *kernels;
+    struct shard parts[SHARD_COUNT];
+    float *gradients; /* [SHARD_COUNT][parameter_count] */
+    float *gradient;  /* [parameter_count]: their sum */
+};
+
+/* Takes its memory from `arena` (which may only measure), for batches of at most `batch_size`. */
+void shards_layout(struct shards *shards, const struct model *model, size_t batch_size, struct arena *arena);
+
+/* The examples of a step: rows order[first .. first + count - 1] of a set, or with order NULL rows first ..
+ */
+struct shard_batch {
+    const struct example_set *examples;
+    const size_t *order;
+    size_t first, count;
+};
+
+/* Forward and backward: leaves the gradient of the batch's mean loss in shards->gradient and returns that
+ * loss. */
+double shards_compute_gradient(struct shards *shards, const float *parameters,
+                               const struct shard_batch *batch, const struct parallel_executor *parallel);
+
+/* Forward only: how many of the batch's examples are classified as labelled. */
+size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
+                            const struct parallel_executor *parallel);
+
+#endif

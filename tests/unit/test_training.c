@@ -1,0 +1,318 @@
+/* The chapter's four models against PyTorch, and the training loop: cancelling, going on, threads, divergence. */
+#include "core/model/loss.h"
+#include "core/model/models.h"
+#include "core/random/torch_random.h"
+#include "core/training/training.h"
+
+#include "tests/reference/golden_training.h"
+
+#include <check.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* One of the chapter's models over the chapter's task, and what a run of it told. */
+struct fixture {
+    struct model model;
+    struct task *task;
+    struct training_settings settings;
+    struct experiment_context context;
+    struct training_outcome outcome;
+    struct error error;
+    double losses[64];
+    size_t step_count, epoch_count;
+    size_t cancel_at, stop_after_epoch; /* SIZE_MAX: never */
+    unsigned char *checkpoint;
+    size_t checkpoint_size;
+    float *weights; /* of the last epoch */
+};
+
+static void on_step(void *owner, size_t step, double loss) {
+    struct fixture *fixture = owner;
+    if (step <= 64)
+        fixture->losses[step - 1] = loss;
+    fixture->step_count = step;
+}
+
+static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const float *weights, size_t weight_count,
+                     const void *checkpoint, size_t checkpoint_size, struct error *error) {
+    struct fixture *fixture = owner;
+    (void)error;
+    fixture->epoch_count++;
+    if (metrics->epoch > fixture->stop_after_epoch)
+        return true;
+    fixture->checkpoint = realloc(fixture->checkpoint, checkpoint_size);
+    memcpy(fixture->checkpoint, checkpoint, checkpoint_size);
+    fixture->checkpoint_size = checkpoint_size;
+    fixture->weights = realloc(fixture->weights, weight_count * sizeof *weights);
+    memcpy(fixture->weights, weights, weight_count * sizeof *weights);
+    return true;
+}
+
+static bool is_cancelled(void *owner) {
+    struct fixture *fixture = owner;
+    return fixture->step_count >= fixture->cancel_at;
+}
+
+static double no_time(void *owner) {
+    (void)owner;
+    return 0;
+}
+
+static void set_up(struct fixture *fixture, const char *model, enum position position, uint64_t seed,
+                   size_t epochs) {
+    memset(fixture, 0, sizeof *fixture);
+    struct task_request request = {.name = "first-element", .train_seed = 1, .test_seed = 2};
+    fixture->task = task_open(&request, NULL, NULL);
+    ck_assert_ptr_nonnull(fixture->task);
+    struct model_options options = {.steps = 60, .class_count = 2, .width = 32, .position = position};
+    fixture->model = model_build(model_find(model), &options);
+    fixture->settings = (struct training_settings){.model = &fixture->model,
+                                                   .task = fixture->task,
+                                                   .seed = seed,
+                                                   .order = TORCH_LOADER_DATALOADER,
+                                                   .epochs = epochs,
+                                                   .batch_size = 64,
+                                                   .learning_rate = 0.005};
+    fixture->context.listener =
+        (struct experiment_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
+    fixture->context.is_cancelled = is_cancelled;
+    fixture->context.cancel_owner = fixture;
+    fixture->context.seconds_now = no_time;
+    fixture->cancel_at = fixture->stop_after_epoch = SIZE_MAX;
+}
+
+static bool run(struct fixture *fixture) {
+    struct training *training = training_create(&fixture->settings, &fixture->error);
+    bool ok = training != NULL &&
+              training_run(training, &fixture->context, &fixture->outcome, &fixture->error);
+    training_free(training);
+    return ok;
+}
+
+static void tear_down(struct fixture *fixture) {
+    task_free(fixture->task);
+    free(fixture->checkpoint);
+    free(fixture->weights);
+}
+
+static enum position position_of(const struct golden_model *golden) {
+    return strcmp(golden->position, "none") == 0 ? POSITION_NONE : POSITION_LEARNED;
+}
+
+START_TEST(parameter_counts_are_pytorchs) {
+    static const size_t expected[] = {1186, 4546, 5218, 3298};
+    struct fixture fixture;
+    set_up(&fixture, golden_models[_i].model, position_of(&golden_models[_i]), 0, 1);
+    ck_assert_uint_eq(fixture.model.parameter_count, expected[_i]);
+    ck_assert_uint_eq(golden_models[_i].parameter_count, expected[_i]);
+    tear_down(&fixture);
+}
+END_TEST
+
+START_TEST(first_64_losses_are_pytorchs) {
+    struct fixture fixture;
+    const struct golden_model *golden = &golden_models[_i / 3];
+    size_t seed = (size_t)_i % 3;
+    set_up(&fixture, golden->model, position_of(golden), seed, 2);
+    ck_assert_msg(run(&fixture), "%s", fixture.error.message);
+    double largest = 0;
+    for (size_t i = 0; i < 64; i++)
+        largest = fmax(largest, fabs(fixture.losses[i] - golden->losses[seed][i]));
+    ck_assert_msg(largest < 1e-5, "%s, %s positions, seed %zu: losses differ by %g", golden->model,
+                  golden->position, seed, largest);
+    tear_down(&fixture);
+}
+END_TEST
+
+/* Compares each tensor's gradient relative to its largest value. The key bias is left out: softmax does not see
+ * it, its gradient is rounding noise around zero. */
+static void compare_gradients(const struct model *model, const float *actual, const double *expected) {
+    struct tensor tensors[MODEL_MAXIMUM_TENSORS];
+    size_t count = model_tensors(model, tensors);
+    for (size_t i = 0; i < count; i++) {
+        double largest = 0, difference = 0;
+        for (size_t j = tensors[i].offset; j < tensors[i].offset + tensor_element_count(&tensors[i]); j++) {
+            largest = fmax(largest, fabs(expected[j]));
+            difference = fmax(difference, fabs((double)actual[j] - expected[j]));
+        }
+        if (strcmp(tensors[i].name, "k.bias") != 0)
+            ck_assert_msg(difference <= 1e-5 * largest, "%s: %g of %g", tensors[i].name, difference, largest);
+    }
+}
+
+START_TEST(forward_and_gradients_are_pytorchs) {
+    struct fixture fixture;
+    const struct golden_model *golden = &golden_models[_i];
+    set_up(&fixture, golden->model, position_of(golden), 0, 1);
+    const struct kernels *kernels = kernels_choose();
+    struct model *model = &fixture.model;
+    struct arena measure = arena_measuring(), arena;
+    struct model_workspace workspace;
+    model_workspace_layout(&workspace, model, 16, true, &measure);
+    ck_assert(arena_init(&arena, measure.used + 4096 + 8 * model->parameter_count, NULL));
+    model_workspace_layout(&workspace, model, 16, true, &arena);
+    float *parameters = arena_floats(&arena, model->parameter_count);
+    float *gradient = arena_floats(&arena, model->parameter_count);
+    struct torch_generator generator;
+    torch_generator_seed(&generator, 0);
+    model_initialise(model, parameters, &generator);
+
+    struct model_batch batch = {.count = 16, .values = fixture.task->train.values};
+    const float *logits = model_forward(model, parameters, &workspace, &batch, kernels);
+    for (size_t i = 0; i < 32; i++)
+        ck_assert_double_le(fabs((double)logits[i] - golden->logits[i]), 1e-5 * fabs(golden->logits[i]));
+    float grad_logits[32];
+    double loss = cross_entropy(logits, fixture.task->train.labels, 16, 2, 1.0f / 16, grad_logits) / 16;
+    ck_assert_double_le(fabs(loss - golden->loss), 1e-6);
+    model_backward(model, parameters, &workspace, &batch, grad_logits, NULL, gradient, kernels);
+    compare_gradients(model, gradient, golden->gradient);
+    arena_free(&arena);
+    tear_down(&fixture);
+}
+END_TEST
+
+START_TEST(cancelling_takes_effect_at_the_next_step) {
+    struct fixture fixture;
+    set_up(&fixture, "rnn", POSITION_NONE, 0, 5);
+    fixture.cancel_at = 40;
+    ck_assert(!run(&fixture));
+    ck_assert_int_eq(fixture.error.code, ERROR_CANCELLED);
+    ck_assert_uint_eq(fixture.step_count, 40);
+    tear_down(&fixture);
+}
+END_TEST
+
+START_TEST(going_on_gives_the_bits_of_an_uninterrupted_run) {
+    struct fixture whole, first, second;
+    const struct golden_model *golden = &golden_models[_i];
+    set_up(&whole, golden->model, position_of(golden), 3, 3);
+    ck_assert(run(&whole));
+    set_up(&first, golden->model, position_of(golden), 3, 3);
+    first.stop_after_epoch = 1;
+    ck_assert(run(&first));
+    set_up(&second, golden->model, position_of(golden), 3, 3);
+    second.context.checkpoint = first.checkpoint;
+    second.context.checkpoint_size = first.checkpoint_size;
+    ck_assert_msg(run(&second), "%s", second.error.message);
+    ck_assert_uint_eq(second.epoch_count, 2);
+    ck_assert_uint_eq(second.outcome.steps, whole.outcome.steps);
+    ck_assert(second.outcome.train_loss == whole.outcome.train_loss);
+    ck_assert(second.outcome.test_accuracy == whole.outcome.test_accuracy);
+    ck_assert_mem_eq(second.weights, whole.weights, whole.model.parameter_count * sizeof(float));
+    ck_assert_mem_ne(first.weights, whole.weights, whole.model.parameter_count * sizeof(float));
+    tear_down(&whole);
+    tear_down(&first);
+    tear_down(&second);
+}
+END_TEST
+
+START_TEST(a_checkpoint_of_something_else_is_refused) {
+    struct fixture other, fixture;
+    set_up(&other, "rnn", POSITION_NONE, 0, 1);
+    ck_assert(run(&other));
+    set_up(&fixture, "rnn", POSITION_NONE, 0, 2);
+    fixture.settings.batch_size = 32;
+    fixture.context.checkpoint = other.checkpoint;
+    fixture.context.checkpoint_size = other.checkpoint_size;
+    ck_assert(!run(&fixture));
+    ck_assert_int_eq(fixture.error.code, ERROR_INVALID);
+    fixture.error.code = ERROR_NONE;
+    fixture.settings.batch_size = 64;
+    fixture.context.checkpoint_size--;
+    ck_assert(!run(&fixture));
+    ck_assert_int_eq(fixture.error.code, ERROR_INVALID);
+    fixture.context.checkpoint_size++;
+    fixture.error.code = ERROR_NONE;
+    other.checkpoint[0] ^= 1;
+    ck_assert(!run(&fixture));
+    ck_assert_int_eq(fixture.error.code, ERROR_INVALID);
+    tear_down(&other);
+    tear_down(&fixture);
+}
+END_TEST
+
+/* An executor of some threads that take indices from a shared counter. */
+struct pool {
+    size_t threads;
+    size_t next, count;
+    void (*work)(void *argument, size_t index);
+    void *argument;
+};
+
+static void *pool_thread(void *argument) {
+    struct pool *pool = argument;
+    for (;;) {
+        size_t index = __atomic_fetch_add(&pool->next, 1, __ATOMIC_SEQ_CST);
+        if (index >= pool->count)
+            return NULL;
+        pool->work(pool->argument, index);
+    }
+}
+
+static void pool_run(void *owner, size_t count, void (*work)(void *argument, size_t index), void *argument) {
+    struct pool *pool = owner;
+    pthread_t threads[8];
+    pool->next = 0;
+    pool->count = count;
+    pool->work = work;
+    pool->argument = argument;
+    for (size_t i = 0; i < pool->threads; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, pool_thread, pool), 0);
+    for (size_t i = 0; i < pool->threads; i++)
+        pthread_join(threads[i], NULL);
+}
+
+START_TEST(any_number_of_threads_gives_the_same_bits) {
+    static const size_t threads[] = {1, 2, 8};
+    const struct golden_model *golden = &golden_models[_i];
+    struct fixture plain;
+    set_up(&plain, golden->model, position_of(golden), 0, 1);
+    ck_assert(run(&plain));
+    for (int i = 0; i < COUNT_OF(threads); i++) {
+        struct pool pool = {.threads = threads[i]};
+        struct fixture threaded;
+        set_up(&threaded, golden->model, position_of(golden), 0, 1);
+        threaded.context.parallel = (struct parallel_executor){&pool, pool_run};
+        ck_assert(run(&threaded));
+        ck_assert_msg(memcmp(threaded.weights, plain.weights, plain.model.parameter_count * sizeof(float)) == 0, "%zu threads", threads[i]);
+        ck_assert_mem_eq(threaded.losses, plain.losses, 32 * sizeof(double));
+        tear_down(&threaded);
+    }
+    tear_down(&plain);
+}
+END_TEST
+
+START_TEST(a_diverging_run_says_where_and_what_to_try) {
+    struct fixture fixture;
+    set_up(&fixture, golden_models[_i].model, position_of(&golden_models[_i]), 0, 20);
+    fixture.settings.learning_rate = 10;
+    ck_assert(!run(&fixture));
+    ck_assert_int_eq(fixture.error.code, ERROR_DIVERGED);
+    ck_assert_ptr_nonnull(strstr(fixture.error.message, "learning_rate"));
+    tear_down(&fixture);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("training");
+    TCase *tests = tcase_create("chapter");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, parameter_counts_are_pytorchs, 0, 4);
+    tcase_add_loop_test(tests, forward_and_gradients_are_pytorchs, 0, 4);
+    tcase_add_loop_test(tests, first_64_losses_are_pytorchs, 0, 12);
+    tcase_add_test(tests, cancelling_takes_effect_at_the_next_step);
+    tcase_add_loop_test(tests, going_on_gives_the_bits_of_an_uninterrupted_run, 0, 4);
+    tcase_add_test(tests, a_checkpoint_of_something_else_is_refused);
+    tcase_add_loop_test(tests, any_number_of_threads_gives_the_same_bits, 0, 4);
+    tcase_add_loop_test(tests, a_diverging_run_says_where_and_what_to_try, 0, 4);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
