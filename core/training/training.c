@@ -8,6 +8,7 @@
 #include "core/training/shards.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,13 +82,9 @@ static bool set_cancelled(struct error *error) {
     return error_set(error, ERROR_CANCELLED, "cancelled");
 }
 
-static bool set_diverged(const struct training *training, struct error *error) {
-    return error_set(
-        error, ERROR_DIVERGED,
-        "the loss stopped being finite at step %llu (epoch %llu): training diverged. Try a smaller "
-        "learning_rate than %g, for example %g",
-        (unsigned long long)training->state.step, (unsigned long long)training->state.epoch + 1,
-        training->settings.learning_rate, fmin(training->settings.learning_rate / 10, 0.005));
+static size_t steps_per_epoch(const struct training *training) {
+    size_t examples = training->settings.task->train.count, batch_size = training->settings.batch_size;
+    return (examples + batch_size - 1) / batch_size;
 }
 
 static bool all_finite(const float *values, size_t count) {
@@ -95,6 +92,32 @@ static bool all_finite(const float *values, size_t count) {
         if (!isfinite(values[i]))
             return false;
     return true;
+}
+
+static bool set_diverged(const struct training *training, const char *what, struct error *error) {
+    return error_set(
+        error, ERROR_DIVERGED,
+        "training diverged: %s at step %llu (epoch %llu). Try a smaller learning_rate than %g, for "
+        "example %g",
+        what, (unsigned long long)training->state.step,
+        (unsigned long long)(training->state.step - 1) / steps_per_epoch(training) + 1,
+        training->settings.learning_rate, fmin(training->settings.learning_rate / 10, 0.005));
+}
+
+/* Adam's steps have a bounded length, so a far too large learning rate need not overflow: the loss stays
+ * finite and means nothing. An epoch this many times worse than guessing (ln of the number of classes) is
+ * taken for that. */
+static const double divergence_factor = 10;
+
+static bool check_epoch(const struct training *training, double loss, struct error *error) {
+    char what[120];
+    double guessing = log((double)training->settings.model->class_count);
+    if (!all_finite(training->parameters, training->settings.model->parameter_count))
+        return set_diverged(training, "the weights stopped being finite", error);
+    if (training->settings.model->class_count < 2 || loss <= divergence_factor * guessing)
+        return true;
+    snprintf(what, sizeof what, "the mean loss is %.3g, where guessing costs %.2g,", loss, guessing);
+    return set_diverged(training, what, error);
 }
 
 static bool evaluate(struct training *training, const struct experiment_context *context,
@@ -123,7 +146,7 @@ static bool take_step(struct training *training, const struct experiment_context
     double loss = shards_compute_gradient(shards, training->parameters, &batch, &context->parallel);
     state->step++;
     if (!isfinite(loss))
-        return set_diverged(training, error);
+        return set_diverged(training, "the loss stopped being finite", error);
     struct adam_factors factors = adam_factors_at(state->step, training->settings.learning_rate);
     unsigned denormals = denormals_flush();
     shards->kernels->adam_step(training->parameters, shards->gradient, training->first_moment,
@@ -148,8 +171,8 @@ static bool train_epoch(struct training *training, const struct experiment_conte
             return false;
         experiment_report_progress(context, training->state.step, steps_in_all, "steps");
     }
-    if (!all_finite(training->parameters, training->settings.model->parameter_count))
-        return set_diverged(training, error);
+    if (!check_epoch(training, total / (double)examples, error))
+        return false;
     training->state.train_loss = total / (double)examples;
     training->state.epoch++;
     return true;
