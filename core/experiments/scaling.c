@@ -118,6 +118,15 @@ static float share_out(const struct scaling *scaling, float spread, float *weigh
     return largest;
 }
 
+/* How much the weights still answer to their scores: the trace of the softmax's Jacobian, the sum of
+ * w (1 - w). 1 - 1/keys where all weights are equal, 0 where one of them has taken all. */
+static float responsiveness(const float *weights, size_t count) {
+    double trace = 0;
+    for (size_t i = 0; i < count; i++)
+        trace += (double)weights[i] * (1 - (double)weights[i]);
+    return (float)trace;
+}
+
 static void measure_row(struct scaling *scaling, size_t dimension, struct torch_generator *generator,
                         const struct result_sink *sink) {
     float spread = measure_spread(scaling, dimension, generator);
@@ -129,6 +138,8 @@ static void measure_row(struct scaling *scaling, size_t dimension, struct torch_
     result_real(sink, "std_over_sqrt", spread_scaled);
     result_real(sink, "max_weight", share_out(scaling, spread, scaling->weights));
     result_real(sink, "max_weight_scaled", share_out(scaling, spread_scaled, scaling->weights_scaled));
+    result_real(sink, "gradient", responsiveness(scaling->weights, scaling->keys));
+    result_real(sink, "gradient_scaled", responsiveness(scaling->weights_scaled, scaling->keys));
     result_vector(sink, "weights", scaling->weights, scaling->keys);
     result_vector(sink, "weights_scaled", scaling->weights_scaled, scaling->keys);
     result_end_object(sink);

@@ -33,6 +33,13 @@ START_TEST(drawn_takes_other_sizes) {
 }
 END_TEST
 
+START_TEST(one_token_looks_at_itself) {
+    run_experiment(experiment, SETTINGS("tokens", "1", "width", "1"), &tree);
+    ck_assert(result_tree_value(&tree, "weights.0.0") == 1);
+    ck_assert(result_tree_value(&tree, "output.0.0") == result_tree_value(&tree, "v.0.0"));
+}
+END_TEST
+
 START_TEST(worked_is_pytorch) {
     run_experiment(experiment, SETTINGS("preset", "worked"), &tree);
     assert_near(&tree, "scores", GOLDEN(golden_worked_scores), 1e-6);
@@ -136,6 +143,7 @@ int main(void) {
     tcase_add_checked_fixture(cases, NULL, teardown);
     tcase_add_test(cases, drawn_is_pytorch);
     tcase_add_test(cases, drawn_takes_other_sizes);
+    tcase_add_test(cases, one_token_looks_at_itself);
     tcase_add_test(cases, worked_is_pytorch);
     tcase_add_test(cases, causal_head_is_the_notebook);
     tcase_add_test(cases, causal_head_can_be_scaled_and_unmasked);
