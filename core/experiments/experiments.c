@@ -4,11 +4,10 @@
 #include <string.h>
 
 const struct experiment *const experiment_table[] = {
-    &experiment_attention_steps,
-    &experiment_running_average,
-    &experiment_scaling,
-    &experiment_transformer_block,
-    NULL,
+    &experiment_attention_steps,   &experiment_running_average,
+    &experiment_scaling,           &experiment_gradient_reach,
+    &experiment_permutation,       &experiment_cost,
+    &experiment_transformer_block, NULL,
 };
 
 const struct experiment *experiment_find(const char *name) {

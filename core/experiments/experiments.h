@@ -11,6 +11,9 @@
 extern const struct experiment experiment_attention_steps;
 extern const struct experiment experiment_running_average;
 extern const struct experiment experiment_scaling;
+extern const struct experiment experiment_gradient_reach;
+extern const struct experiment experiment_permutation;
+extern const struct experiment experiment_cost;
 extern const struct experiment experiment_transformer_block;
 
 #endif

@@ -6,9 +6,9 @@
  *  "chance", "agreement": {"both", "only_mobilenet_v2", "only_raw_pixels", "neither"},
  *  "class_names": [10], "image_rows", "image_columns",
  *  "neighbours": [{"query": {"index", "label"},
- *                  "mobilenet_v2": [{"index", "database_index", "label", "similarity", "right"}, ... nearest first],
- *                  "raw_pixels": [the same]}],
- *  "images": [{"index", "label", "pixels": [rows * columns whole numbers, 0 to 255]}]}
+ *                  "mobilenet_v2": [{"index", "database_index", "label", "similarity", "right"}, ... nearest
+ * first], "raw_pixels": [the same]}], "images": [{"index", "label", "pixels": [rows * columns whole numbers,
+ * 0 to 255]}]}
  *
  * `index` counts in the image file, `database_index` in the split's database; every index that occurs in
  * neighbours occurs once in images. top1, agreement: shares and counts over all splits; spread: the standard

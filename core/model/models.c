@@ -5,6 +5,7 @@
 #include "core/layers/pooled_attention.h"
 #include "core/layers/positions.h"
 #include "core/layers/recurrent.h"
+#include "core/layers/sinusoidal_position.h"
 
 #include <string.h>
 
@@ -25,6 +26,8 @@ static void build_attention(struct model *model, const struct model_options *opt
     model_add_layer(model, &layer_linear, "inp", options->width, NULL);
     if (options->position == POSITION_LEARNED)
         model_add_layer(model, &layer_learned_positions, "", 0, NULL);
+    else if (options->position == POSITION_SINUSOIDAL)
+        model_add_layer(model, &layer_sinusoidal_position, "", 0, NULL);
     model_add_layer(model, &layer_pooled_attention, "", 0, &attention);
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }

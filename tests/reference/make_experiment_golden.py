@@ -109,7 +109,12 @@ class Attention(nn.Module):
     def __init__(self, length, position):
         super().__init__()
         self.inp = nn.Linear(1, 32)
-        self.pos = nn.Parameter(torch.randn(1, length, 32) * 0.02) if position else None
+        self.pos = None
+        if position == "learned":
+            self.pos = nn.Parameter(torch.randn(1, length, 32) * 0.02)
+        elif position == "sinusoidal":
+            angles = torch.arange(length).unsqueeze(1) / 10000 ** (torch.arange(0, 32, 2) / 32)
+            self.pos = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
         self.q, self.k, self.v = (nn.Linear(32, 32) for _ in range(3))
         self.fc = nn.Linear(32, 2)
 
@@ -124,7 +129,7 @@ def first_element(count, length, seed):
 
 
 def gradient_reach():
-    makers = dict(rnn=lambda: Recurrent(nn.RNN), lstm=lambda: Recurrent(nn.LSTM), attention=lambda: Attention(60, True))
+    makers = dict(rnn=lambda: Recurrent(nn.RNN), lstm=lambda: Recurrent(nn.LSTM), attention=lambda: Attention(60, "learned"))
     for name, make in makers.items():
         torch.manual_seed(0)
         x, y = first_element(256, 60, 1)
@@ -136,9 +141,9 @@ def gradient_reach():
 
 
 def permutation():
-    for name, seed, length, count, position in (("plain", 0, 60, 8, False), ("learned", 3, 12, 4, True)):
+    for name, seed, length, count in (("plain", 0, 60, 8), ("learned", 3, 12, 4), ("sinusoidal", 4, 10, 3)):
         torch.manual_seed(seed)
-        model = Attention(length, position)
+        model = Attention(length, name)
         x, _ = first_element(count, length, 5)
         with torch.no_grad():
             original = model(x)

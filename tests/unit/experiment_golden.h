@@ -357,6 +357,16 @@ static const float golden_permutation_learned_shuffled[8] = {
     -0.364183068f, 0.0800352246f, -0.31085667f, 0.0908222049f, -0.298606217f, 0.0934690163f,
     -0.274277836f, 0.098320052f,
 };
+static const float golden_permutation_sinusoidal_order[10] = {
+    7.0f, 8.0f, 6.0f, 0.0f, 2.0f, 9.0f,
+    3.0f, 1.0f, 4.0f, 5.0f,
+};
+static const float golden_permutation_sinusoidal_original[6] = {
+    -0.236739486f, 0.247231394f, -0.204936773f, 0.263483942f, -0.184556335f, 0.261626542f,
+};
+static const float golden_permutation_sinusoidal_shuffled[6] = {
+    -0.188536584f, 0.236790106f, -0.169910401f, 0.245254174f, -0.183301866f, 0.260245085f,
+};
 static const float golden_block_input[640] = {
     -0.712037086f, 0.977035224f, -0.770696759f, 1.35105753f, -0.154469118f, 0.391438961f,
     -0.875287116f, 0.433049262f, -1.22258353f, -1.81956887f, -0.563627899f, 0.182994217f,

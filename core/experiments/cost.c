@@ -1,0 +1,182 @@
+/* cost: time and memory against sequence length, RNN against attention, measured here and now.
+ *
+ * A forward pass of each untrained model over one batch: once to warm up, then `repeats` times in turn, so
+ * that a change of the machine's speed meets both; the median counts. */
+#include "core/experiments/drawn_model.h"
+#include "core/experiments/experiments.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0 };
+enum { RNN, ATTENTION, MODEL_COUNT };
+
+static const char *const model_names[MODEL_COUNT] = {[RNN] = "rnn", [ATTENTION] = "attention"};
+
+static const struct parameter_declaration declarations[] = {
+    {.name = "lengths",
+     .type = PARAMETER_INTEGER_LIST,
+     .title = "Lengths",
+     .meaning = "The sequence lengths to measure, in this order.",
+     .minimum = 1,
+     .maximum = 4096,
+     .length_maximum = 12,
+     .default_text = "30,60,120,240"},
+    {.name = "batch",
+     .type = PARAMETER_INTEGER,
+     .title = "Batch",
+     .meaning = "How many sequences go through a model at once.",
+     .minimum = 1,
+     .maximum = 1024,
+     .default_number = 64},
+    {.name = "repeats",
+     .type = PARAMETER_INTEGER,
+     .title = "Repeats",
+     .meaning = "How often each pass is timed; the median counts.",
+     .minimum = 1,
+     .maximum = 1000,
+     .default_number = 10},
+};
+
+static struct drawn_model_request request_of(const struct parameter_set *set, size_t model, size_t steps) {
+    return (struct drawn_model_request){.name = model_names[model],
+                                        .steps = steps,
+                                        .examples = (size_t)parameter_integer(set, "batch"),
+                                        .position = POSITION_LEARNED};
+}
+
+static void validate(const struct parameter_set *set, const struct data_source *data,
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+    (void)data;
+    const struct parameter_value *lengths = parameter_value(set, "lengths");
+    for (size_t i = 0; i < lengths->count; i++) {
+        struct drawn_model_request request = request_of(set, ATTENTION, (size_t)lengths->integers[i]);
+        if (!drawn_model_check_size(&request, memory_limit_bytes, "lengths", faults))
+            return;
+    }
+}
+
+/* What one length costs. */
+struct cost_row {
+    size_t length;
+    double milliseconds[MODEL_COUNT];
+    size_t bytes[MODEL_COUNT]; /* of the layer itself: what it keeps and what it works in, for the batch */
+};
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare_doubles);
+    return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* The recurrent or attention layer: the one before the last, which maps to the classes. */
+static size_t layer_bytes(const struct model *model, size_t batch) {
+    const struct layer *layer = &model->layers[model->layer_count - 2];
+    return (layer_saved_size(layer, batch) + layer_scratch_size(layer, batch)) * sizeof(float);
+}
+
+/* Times both models in turn; seconds[MODEL_COUNT][repeats]. Returns false when cancelled. */
+static bool time_passes(const struct experiment_context *context, struct drawn_model *models,
+                        const struct example_set *examples, size_t repeats, double *seconds) {
+    for (size_t m = 0; m < MODEL_COUNT; m++)
+        drawn_model_forward(&models[m], examples->values, examples->count);
+    for (size_t r = 0; r < repeats; r++)
+        for (size_t m = 0; m < MODEL_COUNT; m++) {
+            if (experiment_is_cancelled(context))
+                return false;
+            double start = experiment_seconds_now(context);
+            drawn_model_forward(&models[m], examples->values, examples->count);
+            seconds[m * repeats + r] = experiment_seconds_now(context) - start;
+        }
+    return true;
+}
+
+static bool measure_length(const struct experiment_context *context, struct cost_row *row, double *seconds,
+                           struct error *error) {
+    const struct parameter_set *set = context->parameters;
+    size_t repeats = (size_t)parameter_integer(set, "repeats"),
+           batch = (size_t)parameter_integer(set, "batch");
+    struct drawn_model models[MODEL_COUNT] = {0};
+    struct task *task = drawn_examples_open(batch, row->length, EXAMPLES_SEED, error);
+    bool done = task != NULL;
+    for (size_t m = 0; m < MODEL_COUNT && done; m++) {
+        struct drawn_model_request request = request_of(set, m, row->length);
+        struct torch_generator generator;
+        torch_generator_seed(&generator, WEIGHTS_SEED);
+        done = drawn_model_open(&models[m], &request, &generator, error);
+    }
+    if (done && !time_passes(context, models, &task->train, repeats, seconds))
+        done = error_set(error, ERROR_CANCELLED, "the run was cancelled");
+    for (size_t m = 0; m < MODEL_COUNT && done; m++) {
+        row->milliseconds[m] = 1000 * median(seconds + m * repeats, repeats);
+        row->bytes[m] = layer_bytes(&models[m].model, batch);
+    }
+    for (size_t m = 0; m < MODEL_COUNT; m++)
+        drawn_model_close(&models[m]);
+    task_free(task);
+    return done;
+}
+
+/* `before` is the row above, or NULL: the ratios say how much each figure grew from there. */
+static void write_row(const struct result_sink *sink, const struct cost_row *row,
+                      const struct cost_row *before) {
+    double scores = (double)row->length * (double)row->length;
+    result_begin_object(sink, NULL);
+    result_integer(sink, "length", (int64_t)row->length);
+    result_number(sink, "rnn_ms", row->milliseconds[RNN]);
+    result_number(sink, "attention_ms", row->milliseconds[ATTENTION]);
+    result_integer(sink, "scores", (int64_t)(row->length * row->length));
+    result_integer(sink, "rnn_bytes", (int64_t)row->bytes[RNN]);
+    result_integer(sink, "attention_bytes", (int64_t)row->bytes[ATTENTION]);
+    /* Null in the first row. */
+    struct cost_row none = {.milliseconds = {(double)NAN, (double)NAN}};
+    if (before == NULL)
+        before = &none;
+    result_begin_object(sink, "ratio");
+    result_number(sink, "length", (double)row->length / (double)before->length);
+    result_number(sink, "rnn_ms", row->milliseconds[RNN] / before->milliseconds[RNN]);
+    result_number(sink, "attention_ms", row->milliseconds[ATTENTION] / before->milliseconds[ATTENTION]);
+    result_number(sink, "scores", scores / (double)before->length / (double)before->length);
+    result_number(sink, "rnn_bytes", (double)row->bytes[RNN] / (double)before->bytes[RNN]);
+    result_number(sink, "attention_bytes", (double)row->bytes[ATTENTION] / (double)before->bytes[ATTENTION]);
+    result_end_object(sink);
+    result_end_object(sink);
+}
+
+static bool run(struct experiment_context *context, struct error *error) {
+    const struct parameter_value *lengths = parameter_value(context->parameters, "lengths");
+    size_t repeats = (size_t)parameter_integer(context->parameters, "repeats");
+    double *seconds = calloc(MODEL_COUNT * repeats, sizeof *seconds);
+    if (seconds == NULL)
+        return error_set_memory(error, MODEL_COUNT * repeats * sizeof *seconds);
+    struct cost_row before = {0};
+    bool done = true;
+    result_begin_object(&context->result, NULL);
+    result_begin_array(&context->result, "rows");
+    for (size_t i = 0; i < lengths->count && done; i++) {
+        struct cost_row row = {.length = (size_t)lengths->integers[i]};
+        done = measure_length(context, &row, seconds, error);
+        if (done)
+            write_row(&context->result, &row, i > 0 ? &before : NULL);
+        before = row;
+        experiment_report_progress(context, i + 1, lengths->count, "lengths");
+    }
+    result_end_array(&context->result);
+    result_end_object(&context->result);
+    free(seconds);
+    return done;
+}
+
+const struct experiment experiment_cost = {
+    .name = "cost",
+    .title = "What it costs",
+    .summary = "Measures time and memory of an RNN and of attention against the length of the sequence.",
+    .parameters = declarations,
+    .parameter_count = sizeof declarations / sizeof declarations[0],
+    .validate = validate,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+/* Untrained models for the experiments: see drawn_model.h. */
+#include "core/experiments/drawn_model.h"
+
+enum { CHAPTER_WIDTH = 32, CHAPTER_CLASSES = 2 };
+
+/* Over a measuring arena this only adds up. */
+static void lay_out(struct drawn_model *model, const struct drawn_model_request *request,
+                    struct arena *arena) {
+    struct model_options options = {.steps = request->steps,
+                                    .class_count = CHAPTER_CLASSES,
+                                    .width = CHAPTER_WIDTH,
+                                    .position = request->position};
+    model->model = model_build(model_find(request->name), &options);
+    model->parameters = arena_floats(arena, model->model.parameter_count);
+    model_workspace_layout(&model->workspace, &model->model, request->examples, request->with_gradients,
+                           arena);
+}
+
+size_t drawn_model_size(const struct drawn_model_request *request) {
+    struct arena measure = arena_measuring();
+    struct drawn_model model;
+    lay_out(&model, request, &measure);
+    return measure.used;
+}
+
+bool drawn_model_check_size(const struct drawn_model_request *request, unsigned long long memory_limit_bytes,
+                            const char *field, struct parameter_faults *faults) {
+    size_t size = drawn_model_size(request);
+    if (size <= memory_limit_bytes)
+        return true;
+    parameter_faults_add(
+        faults, field,
+        "is too much: %zu examples of %zu steps would take %.0f MB of memory in the %s model; "
+        "at most %.0f MB are allowed",
+        request->examples, request->steps, (double)size / 1e6, request->name,
+        (double)memory_limit_bytes / 1e6);
+    return false;
+}
+
+bool drawn_model_open(struct drawn_model *model, const struct drawn_model_request *request,
+                      struct torch_generator *generator, struct error *error) {
+    *model = (struct drawn_model){.kernels = kernels_choose()};
+    if (!arena_init(&model->arena, drawn_model_size(request), error))
+        return false;
+    lay_out(model, request, &model->arena);
+    model_initialise(&model->model, model->parameters, generator);
+    return true;
+}
+
+void drawn_model_close(struct drawn_model *model) {
+    arena_free(&model->arena);
+}
+
+const float *drawn_model_forward(struct drawn_model *model, const float *values, size_t count) {
+    struct model_batch batch = {.count = count, .values = values};
+    return model_forward(&model->model, model->parameters, &model->workspace, &batch, model->kernels);
+}
+
+struct task *drawn_examples_open(size_t count, size_t steps, uint64_t seed, struct error *error) {
+    struct data_source none = {0};
+    struct task_request request = {.name = "first-element",
+                                   .sequence_length = steps,
+                                   .train_examples = count,
+                                   .test_examples = 1,
+                                   .train_seed = seed};
+    return task_open(&request, &none, error);
+}

@@ -1,0 +1,48 @@
+/* An untrained model with all its memory, and drawn examples to look at it with.
+ *
+ * What the experiments share that take a named model as PyTorch constructs it (width 32, two classes, one
+ * number a step) and run it over examples of the first-element task without training. */
+#ifndef ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
+#define ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
+
+#include "core/experiments/parameter.h"
+#include "core/model/models.h"
+#include "core/random/torch_random.h"
+#include "core/tasks/task.h"
+
+struct drawn_model_request {
+    const char *name; /* as in models.h: "attention" */
+    size_t steps;
+    size_t examples; /* run at a time */
+    enum position position;
+    bool with_gradients;
+};
+
+struct drawn_model {
+    struct model model;
+    struct model_workspace workspace;
+    float *parameters; /* [model.parameter_count] */
+    const struct kernels *kernels;
+    struct arena arena; /* owned; holds parameters and workspace */
+};
+
+/* The bytes that drawn_model_open would take; SIZE_MAX where that overflows. */
+size_t drawn_model_size(const struct drawn_model_request *request);
+
+/* Adds a fault of `field` where drawn_model_size is above the limit. Returns whether it fits. */
+bool drawn_model_check_size(const struct drawn_model_request *request, unsigned long long memory_limit_bytes,
+                            const char *field, struct parameter_faults *faults);
+
+/* Lays out the memory and draws the parameters from `generator`. Close in any case. */
+bool drawn_model_open(struct drawn_model *model, const struct drawn_model_request *request,
+                      struct torch_generator *generator, struct error *error);
+void drawn_model_close(struct drawn_model *model);
+
+/* Logits [count][2] of values[count][steps]; they belong to the model until its next call. */
+const float *drawn_model_forward(struct drawn_model *model, const float *values, size_t count);
+
+/* Examples of first-element as numpy's default_rng(seed) draws them, in the task's training split. Free with
+ * task_free. */
+struct task *drawn_examples_open(size_t count, size_t steps, uint64_t seed, struct error *error);
+
+#endif

@@ -1,0 +1,157 @@
+/* gradient-reach: how much gradient arrives at every step of the input.
+ *
+ * One forward and one backward pass of untrained models over the first-element task; the mean of
+ * |d loss / d x_t| over the examples says how strongly step t could still be learnt from. All in float32
+ * with its subnormal numbers: far from the end of an RNN that is all there is. */
+#include "core/experiments/drawn_model.h"
+#include "core/experiments/experiments.h"
+#include "core/model/loss.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EXAMPLES_SEED = 1 };
+
+static const char *const models[] = {"rnn", "lstm", "attention", NULL};
+
+static const struct parameter_declaration declarations[] = {
+    {.name = "seed",
+     .type = PARAMETER_INTEGER,
+     .title = "Seed",
+     .meaning = "Seed of torch's stream, from which each model's weights are drawn anew.",
+     .maximum = SEED_MAXIMUM,
+     .default_number = 0},
+    {.name = "sequence_length",
+     .type = PARAMETER_INTEGER,
+     .title = "Sequence length",
+     .meaning = "How many steps lie between the first input and the answer.",
+     .minimum = 2,
+     .maximum = 2000,
+     .default_number = 60},
+    {.name = "examples",
+     .type = PARAMETER_INTEGER,
+     .title = "Examples",
+     .meaning = "How many sequences the gradient is averaged over.",
+     .minimum = 1,
+     .maximum = 4096,
+     .default_number = 256},
+    {.name = "models",
+     .type = PARAMETER_CHOICE_LIST,
+     .title = "Models",
+     .meaning = "Which models to measure.",
+     .choices = models,
+     .default_text = "rnn,lstm,attention"},
+};
+
+static struct drawn_model_request request_of(const struct parameter_set *set, const char *name) {
+    return (struct drawn_model_request){.name = name,
+                                        .steps = (size_t)parameter_integer(set, "sequence_length"),
+                                        .examples = (size_t)parameter_integer(set, "examples"),
+                                        .position = POSITION_LEARNED,
+                                        .with_gradients = true};
+}
+
+static void validate(const struct parameter_set *set, const struct data_source *data,
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+    (void)data;
+    const struct parameter_value *names = parameter_value(set, "models");
+    for (size_t i = 0; i < names->count; i++) {
+        struct drawn_model_request request = request_of(set, names->texts[i]);
+        if (!drawn_model_check_size(&request, memory_limit_bytes, "sequence_length", faults))
+            return;
+    }
+}
+
+/* Gradient that reaches each step. */
+struct reach {
+    float loss;
+    float *gradient; /* [steps], mean over the examples of the absolute value */
+    float *inputs;   /* [examples][steps], d loss / d input */
+};
+
+static void measure_reach(struct drawn_model *model, const struct example_set *examples, size_t steps,
+                          float *grad_logits, struct reach *reach) {
+    size_t count = examples->count, classes = model->model.class_count;
+    const float *logits = drawn_model_forward(model, examples->values, count);
+    double loss = cross_entropy(logits, examples->labels, count, classes, 1 / (float)count, grad_logits);
+    reach->loss = (float)(loss / (double)count);
+    struct model_batch batch = {.count = count, .values = examples->values};
+    model_backward(&model->model, model->parameters, &model->workspace, &batch, grad_logits, reach->inputs,
+                   NULL, model->kernels);
+    for (size_t t = 0; t < steps; t++) {
+        double sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += (double)fabsf(reach->inputs[i * steps + t]);
+        reach->gradient[t] = (float)(sum / (double)count);
+    }
+}
+
+static void write_row(const struct result_sink *sink, const char *name, const struct reach *reach,
+                      size_t steps) {
+    float first = reach->gradient[0], last = reach->gradient[steps - 1];
+    result_begin_object(sink, NULL);
+    result_text(sink, "model", name);
+    result_real(sink, "loss", reach->loss);
+    result_vector(sink, "gradient", reach->gradient, steps);
+    result_real(sink, "first", first);
+    result_real(sink, "last", last);
+    result_real(sink, "ratio", last / first);
+    /* Steps of computation between the first input and the output. */
+    result_integer(sink, "path_length", strcmp(name, "attention") == 0 ? 1 : (int64_t)steps - 1);
+    result_end_object(sink);
+}
+
+static bool measure_model(struct experiment_context *context, const char *name, const struct task *task,
+                          struct error *error) {
+    const struct parameter_set *set = context->parameters;
+    struct drawn_model_request request = request_of(set, name);
+    struct torch_generator generator;
+    struct drawn_model model;
+    struct arena arena = {0};
+    torch_generator_seed(&generator, (uint64_t)parameter_integer(set, "seed"));
+    bool done = drawn_model_open(&model, &request, &generator, error);
+    size_t floats = request.steps + request.examples * (request.steps + model.model.class_count);
+    done = done && arena_init(&arena, floats * sizeof(float) + 3 * ARENA_ALIGNMENT, error);
+    if (!done)
+        goto cleanup;
+    struct reach reach = {.gradient = arena_floats(&arena, request.steps),
+                          .inputs = arena_floats(&arena, request.examples * request.steps)};
+    float *grad_logits = arena_floats(&arena, request.examples * model.model.class_count);
+    measure_reach(&model, &task->train, request.steps, grad_logits, &reach);
+    write_row(&context->result, name, &reach, request.steps);
+cleanup:
+    arena_free(&arena);
+    drawn_model_close(&model);
+    return done;
+}
+
+static bool run(struct experiment_context *context, struct error *error) {
+    const struct parameter_set *set = context->parameters;
+    const struct parameter_value *names = parameter_value(set, "models");
+    struct task *task =
+        drawn_examples_open((size_t)parameter_integer(set, "examples"),
+                            (size_t)parameter_integer(set, "sequence_length"), EXAMPLES_SEED, error);
+    bool done = task != NULL;
+    result_begin_object(&context->result, NULL);
+    result_begin_array(&context->result, "rows");
+    for (size_t i = 0; i < names->count && done; i++) {
+        if (experiment_is_cancelled(context))
+            done = error_set(error, ERROR_CANCELLED, "the run was cancelled");
+        done = done && measure_model(context, names->texts[i], task, error);
+        experiment_report_progress(context, i + 1, names->count, "models");
+    }
+    result_end_array(&context->result);
+    result_end_object(&context->result);
+    task_free(task);
+    return done;
+}
+
+const struct experiment experiment_gradient_reach = {
+    .name = "gradient-reach",
+    .title = "How far the gradient reaches",
+    .summary = "Measures how much gradient reaches each input step of an RNN, an LSTM and attention.",
+    .parameters = declarations,
+    .parameter_count = sizeof declarations / sizeof declarations[0],
+    .validate = validate,
+    .run = run,
+};

@@ -1,0 +1,143 @@
+/* permutation: what happens to attention's output when its input is shuffled.
+ *
+ * Without positions a sequence is a set: the mean of attention over all its steps does not change, but for
+ * the order of float additions. With positions it does. */
+#include "core/experiments/drawn_model.h"
+#include "core/experiments/experiments.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXAMPLES_SEED = 5 };
+
+static const char *const positions[] = {"learned", "sinusoidal", "none", NULL};
+
+static const struct parameter_declaration declarations[] = {
+    {.name = "seed",
+     .type = PARAMETER_INTEGER,
+     .title = "Seed",
+     .meaning = "Seed of torch's stream: the weights, then the order of the shuffled steps.",
+     .maximum = SEED_MAXIMUM,
+     .default_number = 0},
+    {.name = "sequence_length",
+     .type = PARAMETER_INTEGER,
+     .title = "Sequence length",
+     .meaning = "How many steps are shuffled.",
+     .minimum = 1,
+     .maximum = 2000,
+     .default_number = 60},
+    {.name = "examples",
+     .type = PARAMETER_INTEGER,
+     .title = "Examples",
+     .meaning = "How many sequences; all are shuffled alike.",
+     .minimum = 1,
+     .maximum = 1024,
+     .default_number = 8},
+    {.name = "position",
+     .type = PARAMETER_CHOICE,
+     .title = "Positions",
+     .meaning = "What tells the model where a step stands.",
+     .choices = positions,
+     .default_text = "none"},
+};
+
+static struct drawn_model_request request_of(const struct parameter_set *set) {
+    const char *position = parameter_text(set, "position");
+    enum position chosen = POSITION_NONE;
+    if (strcmp(position, "learned") == 0)
+        chosen = POSITION_LEARNED;
+    else if (strcmp(position, "sinusoidal") == 0)
+        chosen = POSITION_SINUSOIDAL;
+    return (struct drawn_model_request){.name = "attention",
+                                        .steps = (size_t)parameter_integer(set, "sequence_length"),
+                                        .examples = (size_t)parameter_integer(set, "examples"),
+                                        .position = chosen};
+}
+
+static void validate(const struct parameter_set *set, const struct data_source *data,
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+    (void)data;
+    struct drawn_model_request request = request_of(set);
+    drawn_model_check_size(&request, memory_limit_bytes, "sequence_length", faults);
+}
+
+/* Working memory beside the model's. */
+struct shuffle {
+    size_t *order;              /* [steps]: step t of the shuffled input is step order[t] of the original */
+    float *values;              /* [examples][steps], shuffled */
+    float *original, *shuffled; /* [examples][classes], logits */
+};
+
+static void lay_out(struct shuffle *shuffle, size_t examples, size_t steps, size_t classes,
+                    struct arena *arena) {
+    shuffle->order = arena_allocate(arena, steps, sizeof *shuffle->order);
+    shuffle->values = arena_floats(arena, examples * steps);
+    shuffle->original = arena_floats(arena, examples * classes);
+    shuffle->shuffled = arena_floats(arena, examples * classes);
+}
+
+static void write_result(const struct result_sink *sink, const struct shuffle *shuffle, size_t examples,
+                         size_t steps, size_t classes) {
+    float largest = 0;
+    for (size_t i = 0; i < examples * classes; i++)
+        largest = fmaxf(largest, fabsf(shuffle->original[i] - shuffle->shuffled[i]));
+    result_begin_object(sink, NULL);
+    result_begin_array(sink, "permutation");
+    for (size_t t = 0; t < steps; t++)
+        result_integer(sink, NULL, (int64_t)shuffle->order[t]);
+    result_end_array(sink);
+    result_matrix(sink, "original", shuffle->original, examples, classes);
+    result_matrix(sink, "shuffled", shuffle->shuffled, examples, classes);
+    result_real(sink, "max_difference", largest);
+    result_end_object(sink);
+}
+
+static bool run(struct experiment_context *context, struct error *error) {
+    const struct parameter_set *set = context->parameters;
+    struct drawn_model_request request = request_of(set);
+    size_t count = request.examples, steps = request.steps;
+    struct torch_generator generator;
+    struct drawn_model model;
+    struct arena arena = {0};
+    struct task *task = NULL;
+    bool done = false;
+    torch_generator_seed(&generator, (uint64_t)parameter_integer(set, "seed"));
+    if (!drawn_model_open(&model, &request, &generator, error))
+        goto cleanup;
+    task = drawn_examples_open(count, steps, EXAMPLES_SEED, error);
+    size_t classes = model.model.class_count;
+    struct shuffle shuffle;
+    struct arena measure = arena_measuring();
+    lay_out(&shuffle, count, steps, classes, &measure);
+    if (task == NULL || !arena_init(&arena, measure.used, error))
+        goto cleanup;
+    lay_out(&shuffle, count, steps, classes, &arena);
+
+    const float *values = task->train.values;
+    memcpy(shuffle.original, drawn_model_forward(&model, values, count), count * classes * sizeof(float));
+    torch_randperm(&generator, shuffle.order, steps);
+    for (size_t i = 0; i < count; i++)
+        for (size_t t = 0; t < steps; t++)
+            shuffle.values[i * steps + t] = values[i * steps + shuffle.order[t]];
+    memcpy(shuffle.shuffled, drawn_model_forward(&model, shuffle.values, count),
+           count * classes * sizeof(float));
+    write_result(&context->result, &shuffle, count, steps, classes);
+    experiment_report_progress(context, 1, 1, "shuffles");
+    done = true;
+cleanup:
+    arena_free(&arena);
+    task_free(task);
+    drawn_model_close(&model);
+    return done;
+}
+
+const struct experiment experiment_permutation = {
+    .name = "permutation",
+    .title = "Shuffling the input",
+    .summary = "Shuffles the input of attention and compares the outputs, with and without positions.",
+    .parameters = declarations,
+    .parameter_count = sizeof declarations / sizeof declarations[0],
+    .validate = validate,
+    .run = run,
+};
