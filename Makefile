@@ -22,7 +22,7 @@ CFLAGS ?= -O2 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -I. -I$(BUILD) -ffp-contract=off -fno-math-errno -pthread $(WARNINGS)
 SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
-CORE_PACKAGES = openblas
+CORE_PACKAGES = openblas zlib
 SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib hdf5
 # The workers are the threads: they call OpenBLAS at once, and the program sets it to one thread each. Debian's serial
 # build shares a buffer without locking and so gives wrong products then; this is the build with locks. Debian keeps it
