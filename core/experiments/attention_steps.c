@@ -306,15 +306,35 @@ static void write_worked_labels(const struct result_sink *sink) {
     result_end_array(sink);
 }
 
-static void write_hidden_queries(const struct result_sink *sink, const struct steps *steps) {
+/* By the mask, not by the scores: one that has overflowed may be minus infinity too. */
+static bool sees_nothing(const struct parameter_set *set, size_t query, size_t keys) {
+    for (size_t j = 0; j < keys; j++)
+        if (!is_hidden(set, query, j))
+            return false;
+    return true;
+}
+
+/* Queries from which every key is hidden, and in words what else is out of the ordinary. */
+static void write_notes(const struct result_sink *sink, const struct steps *steps,
+                        const struct parameter_set *set) {
+    bool overflow = false;
+    for (size_t i = 0; i < steps->sizes.queries * steps->sizes.keys; i++)
+        overflow = overflow || !isfinite(steps->scores[i]);
     result_begin_array(sink, "hidden_queries");
-    for (size_t i = 0; i < steps->sizes.queries; i++) {
-        size_t hidden = 0;
-        for (size_t j = 0; j < steps->sizes.keys; j++)
-            hidden += steps->masked[i * steps->sizes.keys + j] == -INFINITY;
-        if (hidden == steps->sizes.keys)
+    for (size_t i = 0; i < steps->sizes.queries; i++)
+        if (sees_nothing(set, i, steps->sizes.keys))
             result_integer(sink, NULL, (int64_t)i);
-    }
+    result_end_array(sink);
+    result_begin_array(sink, "notes");
+    for (size_t i = 0; i < steps->sizes.queries; i++)
+        if (sees_nothing(set, i, steps->sizes.keys)) {
+            char note[100];
+            snprintf(note, sizeof note, "Query %zu sees no key: its weights and its output are all zero.", i);
+            result_text(sink, NULL, note);
+        }
+    if (overflow)
+        result_text(sink, NULL,
+                    "Some scores are too large for float32; they, and what follows from them, are null.");
     result_end_array(sink);
 }
 
@@ -340,8 +360,7 @@ static void write_result(const struct result_sink *sink, const struct steps *ste
         write_worked_labels(sink);
     else
         write_labels(sink, "key_labels", same_tokens ? "token" : "key", sizes.keys);
-    /* Queries from which every key is hidden: softmax has nothing to share out, and their rows are zero. */
-    write_hidden_queries(sink, steps);
+    write_notes(sink, steps, set);
 }
 
 /* The unbiased variance, as tensor.var(). */

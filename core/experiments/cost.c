@@ -123,13 +123,15 @@ static bool measure_length(const struct experiment_context *context, struct cost
 
 /* `before` is the row above, or NULL: the ratios say how much each figure grew from there. */
 static void write_row(const struct result_sink *sink, const struct cost_row *row,
-                      const struct cost_row *before) {
+                      const struct cost_row *before, size_t batch) {
     double scores = (double)row->length * (double)row->length;
     result_begin_object(sink, NULL);
     result_integer(sink, "length", (int64_t)row->length);
     result_number(sink, "rnn_ms", row->milliseconds[RNN]);
     result_number(sink, "attention_ms", row->milliseconds[ATTENTION]);
     result_integer(sink, "scores", (int64_t)(row->length * row->length));
+    /* The score matrices of the batch, which are part of the attention layer's bytes. */
+    result_integer(sink, "score_bytes", (int64_t)(batch * row->length * row->length * sizeof(float)));
     result_integer(sink, "rnn_bytes", (int64_t)row->bytes[RNN]);
     result_integer(sink, "attention_bytes", (int64_t)row->bytes[ATTENTION]);
     /* Null in the first row. */
@@ -150,6 +152,7 @@ static void write_row(const struct result_sink *sink, const struct cost_row *row
 static bool run(struct experiment_context *context, struct error *error) {
     const struct parameter_value *lengths = parameter_value(context->parameters, "lengths");
     size_t repeats = (size_t)parameter_integer(context->parameters, "repeats");
+    size_t batch = (size_t)parameter_integer(context->parameters, "batch");
     double *seconds = calloc(MODEL_COUNT * repeats, sizeof *seconds);
     if (seconds == NULL)
         return error_set_memory(error, MODEL_COUNT * repeats * sizeof *seconds);
@@ -161,7 +164,7 @@ static bool run(struct experiment_context *context, struct error *error) {
         struct cost_row row = {.length = (size_t)lengths->integers[i]};
         done = measure_length(context, &row, seconds, error);
         if (done)
-            write_row(&context->result, &row, i > 0 ? &before : NULL);
+            write_row(&context->result, &row, i > 0 ? &before : NULL, batch);
         before = row;
         experiment_report_progress(context, i + 1, lengths->count, "lengths");
     }

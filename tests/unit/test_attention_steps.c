@@ -103,12 +103,15 @@ START_TEST(a_query_that_sees_nothing_gets_zeros) {
     ck_assert(result_tree_value(&tree, "weights.1.1") == 0);
     ck_assert_uint_eq(result_tree_length(&tree, "hidden_queries"), 1);
     ck_assert(result_tree_value(&tree, "hidden_queries.0") == 0);
+    ck_assert_str_eq(result_tree_get(&tree, "notes.0")->text,
+                     "Query 0 sees no key: its weights and its output are all zero.");
 }
 END_TEST
 
 START_TEST(products_beyond_float_are_null) {
     run_experiment(experiment, SETTINGS("q", "[[1e30]]", "k", "[[1e30]]", "v", "[[1]]"), &tree);
     ck_assert_int_eq(result_tree_get(&tree, "scores.0.0")->kind, RESULT_NULL);
+    ck_assert_uint_eq(result_tree_length(&tree, "notes"), 1);
 }
 END_TEST
 

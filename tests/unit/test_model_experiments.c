@@ -104,8 +104,10 @@ START_TEST(cost_is_measured) {
     ck_assert(result_tree_value(&tree, "rows.2.scores") == 1024);
     ck_assert_double_gt(result_tree_value(&tree, "rows.1.rnn_ms"), 0);
     ck_assert_double_gt(result_tree_value(&tree, "rows.1.attention_ms"), 0);
-    /* At least the score matrices of the batch are there. */
-    ck_assert_double_ge(result_tree_value(&tree, "rows.2.attention_bytes"), 4.0 * 4 * 1024);
+    ck_assert(result_tree_value(&tree, "rows.2.score_bytes") == 4 * 4 * 1024);
+    ck_assert_double_gt(result_tree_value(&tree, "rows.2.attention_bytes"),
+                        result_tree_value(&tree, "rows.2.score_bytes"));
+    ck_assert_double_gt(result_tree_value(&tree, "rows.2.rnn_bytes"), 0);
     ck_assert_int_eq(result_tree_get(&tree, "rows.0.ratio.length")->kind, RESULT_NULL);
     ck_assert_int_eq(result_tree_get(&tree, "rows.0.ratio.scores")->kind, RESULT_NULL);
     ck_assert(result_tree_value(&tree, "rows.1.ratio.length") == 2);
