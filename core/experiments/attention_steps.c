@@ -424,6 +424,7 @@ static bool run(struct experiment_context *context, struct error *error) {
         fill_worked(&steps);
     else
         fill_given(&steps, set);
+    matrix_use_one_thread();
     compute(&steps, set);
     result_begin_object(&context->result, NULL);
     write_result(&context->result, &steps, set);

@@ -1,6 +1,8 @@
 /* Untrained models for the experiments: see drawn_model.h. */
 #include "core/experiments/drawn_model.h"
 
+#include "core/math/matrix.h"
+
 enum { CHAPTER_WIDTH = 32, CHAPTER_CLASSES = 2 };
 
 /* Over a measuring arena this only adds up. */
@@ -43,6 +45,7 @@ bool drawn_model_open(struct drawn_model *model, const struct drawn_model_reques
     if (!arena_init(&model->arena, drawn_model_size(request), error))
         return false;
     lay_out(model, request, &model->arena);
+    matrix_use_one_thread();
     model_initialise(&model->model, model->parameters, generator);
     return true;
 }

@@ -151,6 +151,7 @@ static bool run(struct experiment_context *context, struct error *error) {
     struct torch_generator generator;
     torch_generator_seed(&generator, (uint64_t)parameter_integer(set, "seed"));
     torch_normal(&generator, averages.x, averages.batch * averages.tokens * averages.channels, 0, 1);
+    matrix_use_one_thread();
     average_by_loop(&averages);
     fill_matrices(&averages);
     average_by_product(&averages, averages.averaging, averages.matrix);

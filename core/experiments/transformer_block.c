@@ -8,6 +8,7 @@
 #include "core/layers/feedforward.h"
 #include "core/layers/multi_head_attention.h"
 #include "core/math/arena.h"
+#include "core/math/matrix.h"
 #include "core/random/torch_random.h"
 
 #include <string.h>
@@ -212,6 +213,7 @@ static bool run(struct experiment_context *context, struct error *error) {
     if (!arena_init(&arena, measure.used, error))
         return false;
     lay_out(&stack, &arena);
+    matrix_use_one_thread();
     draw(&stack, (uint64_t)parameter_integer(context->parameters, "seed"));
     bool done = forward(&stack, context);
     if (done)
