@@ -1,0 +1,248 @@
+/* The queue of runs and the workers: order, fairness, limits, shards, sleep. */
+#include "server/run_queue.h"
+#include "server/workers.h"
+#include "tests/unit/server_fixture.h"
+
+#include <fenv.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+struct item {
+    struct queue_entry entry;
+    char label;
+};
+
+static struct run_queue *queue;
+static struct error error;
+
+static void setup(void) {
+    error = (struct error){0};
+    queue = run_queue_create(8, 5, &error);
+}
+
+static void teardown(void) {
+    run_queue_free(queue);
+}
+
+static void push(const char *owner, struct item *item, char label) {
+    item->label = label;
+    ck_assert_msg(run_queue_reserve(queue, owner, 1, false, &error), "%s", error.message);
+    run_queue_push(queue, owner, &item->entry);
+}
+
+static void assert_order(const char *expected) {
+    char order[32] = "";
+    struct queue_entry *entry;
+    while ((entry = run_queue_pop(queue)) != NULL)
+        order[strlen(order)] = ((struct item *)entry)->label;
+    ck_assert_str_eq(order, expected);
+    ck_assert_uint_eq(run_queue_length(queue), 0);
+}
+
+START_TEST(one_owner_is_served_in_order) {
+    struct item items[4];
+    for (int i = 0; i < 4; i++)
+        push("x", &items[i], (char)('a' + i));
+    assert_order("abcd");
+}
+END_TEST
+
+START_TEST(owners_take_turns) {
+    struct item items[8];
+    for (int i = 0; i < 5; i++)
+        push("many", &items[i], (char)('a' + i));
+    push("one", &items[5], 'X');
+    push("two", &items[6], 'Y');
+    push("two", &items[7], 'Z');
+    assert_order("aXYbZcde");
+}
+END_TEST
+
+START_TEST(limits_are_kept) {
+    struct item items[8];
+    for (int i = 0; i < 5; i++)
+        push("many", &items[i], 'a');
+    ck_assert(!run_queue_reserve(queue, "many", 1, false, &error));
+    ck_assert_int_eq(error.code, ERROR_LIMIT);
+    ck_assert(run_queue_reserve(queue, "other", 3, false, NULL));
+    ck_assert(!run_queue_reserve(queue, "third", 1, false, NULL));
+    run_queue_release(queue, "other", 3);
+    ck_assert(run_queue_reserve(queue, "third", 1, false, NULL));
+    run_queue_release(queue, "third", 1);
+    ck_assert(run_queue_reserve(queue, "many", 9, true, NULL));
+    run_queue_release(queue, "many", 9);
+    assert_order("aaaaa");
+}
+END_TEST
+
+START_TEST(entries_can_be_taken_out) {
+    struct item items[4];
+    for (int i = 0; i < 4; i++)
+        push(i == 2 ? "y" : "x", &items[i], (char)('a' + i));
+    ck_assert(run_queue_remove(queue, &items[3].entry));
+    ck_assert(run_queue_remove(queue, &items[2].entry));
+    ck_assert(!run_queue_remove(queue, &items[2].entry));
+    push("x", &items[2], 'z');
+    assert_order("abz");
+}
+END_TEST
+
+/* A pool whose tasks are the numbers 1, 2, ... below `tasks`, each doing `rounds` rounds of shards. */
+struct pool_test {
+    _Atomic size_t next, done, running, most_running;
+    _Atomic size_t tasks; /* may grow while it runs */
+    size_t rounds, shards, work;
+    _Atomic bool wrong;
+    long pause_ms;
+};
+
+static void *take(void *owner) {
+    struct pool_test *test = owner;
+    size_t next = atomic_load(&test->next);
+    while (next < test->tasks)
+        if (atomic_compare_exchange_weak(&test->next, &next, next + 1))
+            return test;
+    return NULL;
+}
+
+struct shards {
+    _Atomic size_t computed[1000];
+    _Atomic size_t by_others;
+    pthread_t owner;
+    double third;
+    size_t work; /* a shard's, in turns of a loop */
+};
+
+static void compute_shard(void *argument, size_t index) {
+    struct shards *shards = argument;
+    atomic_fetch_add(&shards->computed[index], 1);
+    if (!pthread_equal(pthread_self(), shards->owner))
+        atomic_fetch_add(&shards->by_others, 1);
+    for (volatile size_t i = 0; i < shards->work; i++)
+        ;
+    volatile double one = 1, three = 3;
+    if (one / three != shards->third)
+        abort();
+}
+
+static _Atomic size_t shards_by_others;
+
+static void perform(void *owner, void *task, const struct parallel_executor *parallel) {
+    struct pool_test *test = owner;
+    size_t running = atomic_fetch_add(&test->running, 1) + 1, most = atomic_load(&test->most_running);
+    while (running > most && !atomic_compare_exchange_weak(&test->most_running, &most, running))
+        ;
+    struct shards *shards = calloc(1, sizeof *shards);
+    shards->owner = pthread_self();
+    shards->work = test->work;
+    /* The rounding mode must follow the shards to whoever computes them. */
+    fesetround(FE_UPWARD);
+    volatile double one = 1, three = 3;
+    shards->third = one / three;
+    for (size_t i = 0; i < test->rounds; i++)
+        parallel->run(parallel->owner, test->shards, compute_shard, shards);
+    fesetround(FE_TONEAREST);
+    for (size_t i = 0; i < test->shards; i++)
+        if (atomic_load(&shards->computed[i]) != test->rounds)
+            atomic_store(&test->wrong, true);
+    atomic_fetch_add(&shards_by_others, atomic_load(&shards->by_others));
+    free(shards);
+    if (test->pause_ms > 0)
+        sleep_ms(test->pause_ms);
+    (void)task;
+    atomic_fetch_sub(&test->running, 1);
+    atomic_fetch_add(&test->done, 1);
+}
+
+static void run_pool(struct pool_test *test, size_t workers) {
+    struct worker_callbacks callbacks = {.owner = test, .take = take, .perform = perform};
+    struct workers *pool = workers_start(workers, &callbacks, &error);
+    ck_assert_ptr_nonnull(pool);
+    ck_assert_uint_eq(workers_count(pool), workers);
+    while (atomic_load(&test->done) < test->tasks)
+        sleep_ms(1);
+    workers_stop(pool);
+    ck_assert(!atomic_load(&test->wrong));
+}
+
+START_TEST(every_shard_is_computed_once) {
+    struct pool_test test = {.tasks = 1, .rounds = 1000, .shards = 8, .work = 3000};
+    run_pool(&test, 3);
+    ck_assert_uint_gt(atomic_load(&shards_by_others), 0);
+}
+END_TEST
+
+START_TEST(tasks_with_shards_run_beside_each_other) {
+    struct pool_test test = {.tasks = 20, .rounds = 200, .shards = 7};
+    run_pool(&test, 4);
+}
+END_TEST
+
+START_TEST(one_worker_computes_all_shards_itself) {
+    struct pool_test test = {.tasks = 2, .rounds = 10, .shards = 1000};
+    run_pool(&test, 1);
+    ck_assert_uint_eq(atomic_load(&shards_by_others), 0);
+}
+END_TEST
+
+START_TEST(tasks_run_at_once_and_no_more_than_workers) {
+    struct pool_test test = {.tasks = 12, .pause_ms = 20};
+    run_pool(&test, 3);
+    ck_assert_uint_eq(atomic_load(&test.most_running), 3);
+}
+END_TEST
+
+START_TEST(a_wake_starts_new_tasks_at_once) {
+    struct pool_test test = {0};
+    struct worker_callbacks callbacks = {.owner = &test, .take = take, .perform = perform};
+    struct workers *pool = workers_start(2, &callbacks, &error);
+    for (size_t i = 1; i <= 200; i++) {
+        test.tasks = i;
+        workers_wake(pool);
+        for (int waited = 0; atomic_load(&test.done) < i; waited++) {
+            ck_assert_int_lt(waited, 5000);
+            sleep_ms(1);
+        }
+    }
+    workers_stop(pool);
+}
+END_TEST
+
+START_TEST(idle_workers_sleep) {
+    struct pool_test test = {0};
+    struct worker_callbacks callbacks = {.owner = &test, .take = take, .perform = perform};
+    struct workers *pool = workers_start(4, &callbacks, &error);
+    sleep_ms(50);
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    sleep_ms(300);
+    getrusage(RUSAGE_SELF, &after);
+    /* The one wake-up is this thread's own. */
+    ck_assert_int_le(after.ru_nvcsw - before.ru_nvcsw, 2);
+    workers_stop(pool);
+}
+END_TEST
+
+int main(void) {
+    TCase *tests = tcase_create("queue");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, one_owner_is_served_in_order);
+    tcase_add_test(tests, owners_take_turns);
+    tcase_add_test(tests, limits_are_kept);
+    tcase_add_test(tests, entries_can_be_taken_out);
+    tcase_add_test(tests, every_shard_is_computed_once);
+    tcase_add_test(tests, tasks_with_shards_run_beside_each_other);
+    tcase_add_test(tests, one_worker_computes_all_shards_itself);
+    tcase_add_test(tests, tasks_run_at_once_and_no_more_than_workers);
+    tcase_add_test(tests, a_wake_starts_new_tasks_at_once);
+    tcase_add_test(tests, idle_workers_sleep);
+    Suite *suite = suite_create("queue");
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
