@@ -8,6 +8,7 @@
 /* Seeds are whole numbers that JSON's readers keep exact: up to 2^53 - 1. */
 #define SEED_MAXIMUM 9007199254740991.0
 
+extern const struct experiment experiment_train;
 extern const struct experiment experiment_attention_steps;
 extern const struct experiment experiment_running_average;
 extern const struct experiment experiment_scaling;

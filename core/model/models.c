@@ -1,7 +1,10 @@
 /* The models that have a name: see models.h. */
 #include "core/model/models.h"
 
+#include "core/layers/embedding.h"
+#include "core/layers/encoder_block.h"
 #include "core/layers/linear.h"
+#include "core/layers/masked_mean.h"
 #include "core/layers/pooled_attention.h"
 #include "core/layers/positions.h"
 #include "core/layers/recurrent.h"
@@ -9,21 +12,41 @@
 
 #include <string.h>
 
-/* The chapter's SeqModel: a recurrent layer over the numbers, its last hidden state to the classes. */
-static void build_rnn(struct model *model, const struct model_options *options) {
-    model_add_layer(model, &layer_rnn, "rnn", options->width, NULL);
+/* Text begins with an embedding. */
+static void add_embedding(struct model *model, const struct model_options *options) {
+    struct layer_options embedding = {.vocabulary_size = options->vocabulary_size};
+    model_add_layer(model, &layer_embedding, "embed", options->width, &embedding);
+}
+
+/* The chapter's SeqModel: a recurrent layer, its last hidden state to the classes. */
+static void build_recurrent(struct model *model, const struct layer_type *type,
+                            const struct model_options *options) {
+    if (model->reads_tokens)
+        add_embedding(model, options);
+    model_add_layer(model, type, "rnn", options->width, NULL);
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }
 
+static void build_rnn(struct model *model, const struct model_options *options) {
+    build_recurrent(model, &layer_rnn, options);
+}
+
 static void build_lstm(struct model *model, const struct model_options *options) {
-    model_add_layer(model, &layer_lstm, "rnn", options->width, NULL);
-    model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
+    build_recurrent(model, &layer_lstm, options);
+}
+
+/* Every step as a vector of the model's width. */
+static void add_input(struct model *model, const struct model_options *options) {
+    if (model->reads_tokens)
+        add_embedding(model, options);
+    else
+        model_add_layer(model, &layer_linear, "inp", options->width, NULL);
 }
 
 /* The chapter's Attention. */
 static void build_attention(struct model *model, const struct model_options *options) {
     struct layer_options attention = {.heads = 1, .mask = options->mask};
-    model_add_layer(model, &layer_linear, "inp", options->width, NULL);
+    add_input(model, options);
     if (options->position == POSITION_LEARNED)
         model_add_layer(model, &layer_learned_positions, "", 0, NULL);
     else if (options->position == POSITION_SINUSOIDAL)
@@ -32,10 +55,35 @@ static void build_attention(struct model *model, const struct model_options *opt
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }
 
+/* The lab's TinyTransformer; stacked, its block becomes a list of blocks. Without positions the class still
+ * has (and draws) the tensor. */
+static void build_transformer(struct model *model, const struct model_options *options) {
+    static const char *const block_names[MODEL_MAXIMUM_BLOCKS] = {
+        "blocks.0", "blocks.1", "blocks.2", "blocks.3", "blocks.4",  "blocks.5",
+        "blocks.6", "blocks.7", "blocks.8", "blocks.9", "blocks.10", "blocks.11"};
+    static const struct layer_type *const positions[] = {
+        [POSITION_LEARNED] = &layer_learned_positions,
+        [POSITION_SINUSOIDAL] = &layer_sinusoidal_position,
+        [POSITION_NONE] = &layer_unused_positions,
+    };
+    struct layer_options block = {.heads = options->heads,
+                                  .mask = options->mask,
+                                  .feedforward_width = options->feedforward_width,
+                                  .activation = options->activation};
+    add_input(model, options);
+    model_add_layer(model, positions[options->position], "", 0, NULL);
+    for (size_t i = 0; i < options->layers; i++)
+        model_add_layer(model, &layer_encoder_block, options->layers == 1 ? "block" : block_names[i], 0,
+                        &block);
+    model_add_layer(model, &layer_masked_mean, "", 0, NULL);
+    model_add_layer(model, &layer_linear, "head", options->class_count, NULL);
+}
+
 const struct model_entry model_table[] = {
     {"rnn", false, false, build_rnn},
     {"lstm", false, false, build_lstm},
     {"attention", true, false, build_attention},
+    {"transformer", true, true, build_transformer},
 };
 const size_t model_table_count = sizeof model_table / sizeof model_table[0];
 

@@ -8,6 +8,8 @@
 
 #include "core/model/model.h"
 
+enum { MODEL_MAXIMUM_BLOCKS = 12 };
+
 enum position { POSITION_LEARNED, POSITION_SINUSOIDAL, POSITION_NONE };
 
 struct model_options {
@@ -17,7 +19,7 @@ struct model_options {
     size_t width; /* d_model, or the size of the hidden state */
     enum position position;
     enum attention_mask mask;
-    size_t heads, layers, feedforward_width; /* transformer */
+    size_t heads, layers, feedforward_width; /* transformer; at most MODEL_MAXIMUM_BLOCKS layers */
     enum activation activation;              /* transformer */
 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct task_maker *const makers[] = {&task_first_element};
+static const struct task_maker *const makers[] = {&task_first_element, &task_reviews};
 
 static const struct task_maker *find_maker(const char *name) {
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
@@ -12,29 +12,46 @@ static const struct task_maker *find_maker(const char *name) {
     return NULL;
 }
 
-static bool set_missing(const char *name, struct error *error) {
-    return error_set(error, ERROR_MISSING, "there is no task or data set named \"%.100s\"", name);
+/* The user's data set of that name, to be given back with release; NULL with an error where there is none. */
+static const struct dataset *find_dataset(const char *name, const struct data_source *data,
+                                          struct error *error) {
+    if (data != NULL && data->find_dataset != NULL)
+        return data->find_dataset(data->owner, name, error);
+    error_set(error, ERROR_MISSING, "there is no task or data set named \"%.100s\"", name);
+    return NULL;
+}
+
+static void release(const struct dataset *dataset, const struct data_source *data) {
+    if (data->release_dataset != NULL)
+        data->release_dataset(data->owner, dataset);
 }
 
 bool task_describe(const struct task_request *request, const struct data_source *data,
                    struct task_summary *summary, struct error *error) {
-    (void)data;
     const struct task_maker *maker = find_maker(request->name);
-    if (maker == NULL)
-        return set_missing(request->name, error);
-    maker->describe(request, summary);
-    return true;
+    if (maker != NULL) {
+        maker->describe(request, summary);
+        return true;
+    }
+    const struct dataset *dataset = find_dataset(request->name, data, error);
+    if (dataset == NULL)
+        return false;
+    bool ok = dataset_task_describe(request, dataset, summary, error);
+    release(dataset, data);
+    return ok;
 }
 
 struct task *task_open(const struct task_request *request, const struct data_source *data,
                        struct error *error) {
-    (void)data;
     const struct task_maker *maker = find_maker(request->name);
-    if (maker == NULL) {
-        set_missing(request->name, error);
+    if (maker != NULL)
+        return maker->open(request, error);
+    const struct dataset *dataset = find_dataset(request->name, data, error);
+    if (dataset == NULL)
         return NULL;
-    }
-    return maker->open(request, error);
+    struct task *task = dataset_task_open(request, dataset, error);
+    release(dataset, data);
+    return task;
 }
 
 void task_free(struct task *task) {

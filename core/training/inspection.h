@@ -14,6 +14,10 @@
 #include <stddef.h>
 
 struct inspection;
+struct model;
+
+/* Bytes an inspection of such a model takes beside the task's examples; SIZE_MAX where that overflows. */
+size_t inspection_memory_size(const struct model *model);
 
 enum { INSPECTION_HEAD_MEAN = -1 };
 
@@ -43,6 +47,9 @@ struct attention_matrix {
     const char *const *key_labels;   /* [keys] */
 };
 
+/* The key that gets most attention, averaged over the queries. */
+size_t attention_most_attended(const struct attention_matrix *matrix);
+
 /* `example` counts in the test set; `head` is a number or INSPECTION_HEAD_MEAN. ERROR_INVALID where the
  * model has no attention, or the layer, head or example is out of range: the message says what there is. */
 bool inspection_attention(struct inspection *inspection, size_t example, size_t layer, int head,
@@ -57,11 +64,12 @@ struct attention_mean {
     double first; /* the weight of key 0 */
     double rest;  /* the mean of all other keys */
 };
-bool inspection_mean_attention(struct inspection *inspection, struct attention_mean *mean, struct error *error);
+bool inspection_mean_attention(struct inspection *inspection, struct attention_mean *mean,
+                               struct error *error);
 
 /* One answer; everything belongs to the inspection until its next call. */
 struct prediction {
-    size_t label;               /* index of the largest logit */
+    size_t label; /* index of the largest logit */
     size_t class_count;
     const float *logits;        /* [class_count] */
     const float *probabilities; /* [class_count] */
@@ -89,7 +97,7 @@ struct inspection_example {
     const char *text;          /* text: as written */
     const char *const *tokens; /* text: [token_count] */
     size_t token_count;
-    const bool *unknown;  /* text: [token_count] */
+    const bool *unknown;   /* text: [token_count] */
     int decisive_position; /* text: the word that decides, or -1 where the data does not say */
 };
 size_t inspection_train_example_count(const struct inspection *inspection);

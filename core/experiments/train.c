@@ -1,0 +1,343 @@
+/* train: one model on one task, from the first random weights on.
+ *
+ * Which task and model the parameters describe is read in core/training/setup.h, the loop is
+ * core/training/training.h, and what the result says about attention comes from an inspection of the trained
+ * model, as it does for whoever asks later. */
+#include "core/experiments/experiments.h"
+#include "core/training/inspection.h"
+#include "core/training/setup.h"
+
+#include <string.h>
+
+enum {
+    LENGTH_MAXIMUM = 65536,
+    EXAMPLES_MAXIMUM = 1000000,
+    WIDTH_MAXIMUM = 4096,
+    BATCH_MAXIMUM = 65536,
+    EPOCHS_MAXIMUM = 10000,
+    DECISIVE_EXAMPLES = 120
+};
+
+static const char *const models[] = {"rnn", "lstm", "attention", "transformer", NULL};
+static const char *const positions[] = {"learned", "sinusoidal", "none", NULL};
+static const char *const masks[] = {"none", "causal", NULL};
+static const char *const activations[] = {"relu", "gelu", NULL};
+
+static const struct parameter_declaration declarations[] = {
+    {.name = "task",
+     .type = PARAMETER_TEXT,
+     .title = "Task",
+     .meaning = "first-element, reviews, or the name of a data set of yours.",
+     .length_maximum = 100,
+     .default_text = "first-element"},
+    {.name = "model",
+     .type = PARAMETER_CHOICE,
+     .title = "Model",
+     .meaning = "What learns the task.",
+     .choices = models,
+     .default_text = "attention"},
+    {.name = "position",
+     .type = PARAMETER_CHOICE,
+     .title = "Positions",
+     .meaning = "How the steps tell their position (attention and transformer).",
+     .choices = positions,
+     .default_text = "learned"},
+    {.name = "mask",
+     .type = PARAMETER_CHOICE,
+     .title = "Mask",
+     .meaning = "Causal: no step sees a later one (attention and transformer).",
+     .choices = masks,
+     .default_text = "none"},
+    {.name = "width",
+     .type = PARAMETER_INTEGER,
+     .title = "Width",
+     .meaning = "Size of the hidden state, or of the vector of a step: d_model.",
+     .minimum = 1,
+     .maximum = WIDTH_MAXIMUM,
+     .default_number = 32},
+    {.name = "heads",
+     .type = PARAMETER_INTEGER,
+     .title = "Heads",
+     .meaning = "Attention heads; must divide the width (transformer only).",
+     .minimum = 1,
+     .maximum = 64,
+     .default_number = 4},
+    {.name = "layers",
+     .type = PARAMETER_INTEGER,
+     .title = "Layers",
+     .meaning = "Stacked blocks (transformer only).",
+     .minimum = 1,
+     .maximum = MODEL_MAXIMUM_BLOCKS,
+     .default_number = 1},
+    {.name = "feedforward_width",
+     .type = PARAMETER_INTEGER,
+     .title = "Feed-forward width",
+     .meaning = "Hidden units of the feed-forward part (transformer only).",
+     .minimum = 1,
+     .maximum = 4 * WIDTH_MAXIMUM,
+     .default_number = 64},
+    {.name = "activation",
+     .type = PARAMETER_CHOICE,
+     .title = "Activation",
+     .meaning = "Of the feed-forward part (transformer only).",
+     .choices = activations,
+     .default_text = "relu"},
+    {.name = "sequence_length",
+     .type = PARAMETER_INTEGER,
+     .title = "Sequence length",
+     .meaning = "Steps of an example; longer texts are cut.",
+     .minimum = 1,
+     .maximum = LENGTH_MAXIMUM,
+     .default_number = 60,
+     .default_depends = true,
+     .default_note = "text: 20; numbers of yours: as many as they have"},
+    {.name = "train_examples",
+     .type = PARAMETER_INTEGER,
+     .title = "Training examples",
+     .meaning = "How many examples are trained on.",
+     .minimum = 1,
+     .maximum = EXAMPLES_MAXIMUM,
+     .default_number = 2000,
+     .default_depends = true,
+     .default_note = "data of yours: the first 80 %"},
+    {.name = "test_examples",
+     .type = PARAMETER_INTEGER,
+     .title = "Test examples",
+     .meaning = "How many examples the accuracy is measured on.",
+     .minimum = 1,
+     .maximum = EXAMPLES_MAXIMUM,
+     .default_number = 600,
+     .default_depends = true,
+     .default_note = "data of yours: the rest"},
+    {.name = "train_seed",
+     .type = PARAMETER_INTEGER,
+     .title = "Training data seed",
+     .meaning = "Seed of numpy's stream, from which the training examples are drawn.",
+     .maximum = SEED_MAXIMUM,
+     .default_number = 1},
+    {.name = "test_seed",
+     .type = PARAMETER_INTEGER,
+     .title = "Test data seed",
+     .meaning = "Seed of numpy's stream, from which the test examples are drawn.",
+     .maximum = SEED_MAXIMUM,
+     .default_number = 2},
+    {.name = "seed",
+     .type = PARAMETER_INTEGER,
+     .title = "Seed",
+     .meaning = "Seed of torch's stream: the initial weights and the order of the batches.",
+     .maximum = SEED_MAXIMUM,
+     .default_number = 0,
+     .sweepable = true},
+    {.name = "epochs",
+     .type = PARAMETER_INTEGER,
+     .title = "Epochs",
+     .meaning = "How often every training example is seen.",
+     .minimum = 1,
+     .maximum = EPOCHS_MAXIMUM,
+     .default_number = 60,
+     .default_depends = true,
+     .default_note = "text: 12"},
+    {.name = "batch_size",
+     .type = PARAMETER_INTEGER,
+     .title = "Batch size",
+     .meaning = "Examples of one step.",
+     .minimum = 1,
+     .maximum = BATCH_MAXIMUM,
+     .default_number = 64},
+    {.name = "learning_rate",
+     .type = PARAMETER_REAL,
+     .title = "Learning rate",
+     .meaning = "Of Adam.",
+     .minimum = 0,
+     .minimum_excluded = true,
+     .maximum = 10,
+     .default_number = 0.005,
+     .default_depends = true,
+     .default_note = "text: 0.003"},
+};
+
+/* What is known of the task; false, with a fault, where there is none of that name. */
+static bool describe_task(const struct parameter_set *set, const struct data_source *data,
+                          struct task_summary *summary, struct parameter_faults *faults,
+                          struct error *error) {
+    struct task_request request = setup_task_request(set);
+    struct error failure = {0};
+    if (task_describe(&request, data, summary, &failure))
+        return true;
+    if (failure.code == ERROR_MISSING)
+        parameter_faults_add(faults, "task", "%s", failure.message);
+    else
+        error_set(error, failure.code, "%s", failure.message);
+    return false;
+}
+
+static void set_count(struct parameter_set *set, const char *name, size_t value,
+                      struct parameter_faults *faults) {
+    if (!parameter_is_set(set, name))
+        parameter_set_integer(set, (size_t)parameter_find(set, name), (int64_t)value, faults);
+}
+
+static bool complete(struct parameter_set *set, const struct data_source *data,
+                     struct parameter_faults *faults, struct error *error) {
+    struct task_summary summary = {
+        .kind = DATASET_NUMBERS, .sequence_length = 60, .train_examples = 2000, .test_examples = 600};
+    struct error failure = {0};
+    size_t faults_before = faults->count;
+    if (!describe_task(set, data, &summary, faults, &failure) && faults->count == faults_before)
+        return error_set(error, failure.code, "%s", failure.message);
+    bool is_text = summary.kind == DATASET_TEXT;
+    set_count(set, "sequence_length", summary.sequence_length, faults);
+    set_count(set, "train_examples", summary.train_examples, faults);
+    set_count(set, "test_examples", summary.test_examples, faults);
+    set_count(set, "epochs", is_text ? 12 : 60, faults);
+    if (!parameter_is_set(set, "learning_rate"))
+        parameter_set_real(set, (size_t)parameter_find(set, "learning_rate"), is_text ? 0.003 : 0.005,
+                           faults);
+    return true;
+}
+
+static void check_sizes(const struct parameter_set *set, const struct task_summary *summary,
+                        struct parameter_faults *faults) {
+    int64_t length = parameter_integer(set, "sequence_length");
+    int64_t train = parameter_integer(set, "train_examples"), test = parameter_integer(set, "test_examples");
+    if (summary->class_count < 2)
+        parameter_faults_add(faults, "task", "must have at least two classes to tell apart; it has %zu",
+                             summary->class_count);
+    if ((uint64_t)length > summary->sequence_length_maximum)
+        parameter_faults_add(faults, "sequence_length",
+                             "must be at most %zu, the length of the data; got %lld",
+                             summary->sequence_length_maximum, (long long)length);
+    if ((uint64_t)train + (uint64_t)test > summary->example_maximum)
+        parameter_faults_add(
+            faults, "train_examples",
+            "together with test_examples must be at most %zu, the rows of the data; got %lld and "
+            "%lld",
+            summary->example_maximum, (long long)train, (long long)test);
+}
+
+static void check_model(const struct parameter_set *set, struct parameter_faults *faults) {
+    int64_t width = parameter_integer(set, "width"), heads = parameter_integer(set, "heads");
+    if (model_find(parameter_text(set, "model"))->has_blocks && width % heads != 0)
+        parameter_faults_add(faults, "heads", "must divide the width, %lld; got %lld", (long long)width,
+                             (long long)heads);
+}
+
+/* The fault names the parameter that matters most: the width where the weights, their gradients and moments
+ * are most of it, else the length. */
+static void check_memory(const struct parameter_set *set, const struct task_summary *summary,
+                         unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+    enum { COPIES_OF_PARAMETERS = 12 };
+    struct model model;
+    size_t size = setup_memory_size(set, summary, &model);
+    if (memory_limit_bytes == 0 || size <= memory_limit_bytes)
+        return;
+    bool is_wide = model.parameter_count * sizeof(float) * COPIES_OF_PARAMETERS > size / 2;
+    parameter_faults_add(faults, is_wide ? "width" : "sequence_length",
+                         "is too large: the run would take %.1f MB of memory, at most %.1f MB are allowed",
+                         (double)size / 1e6, (double)memory_limit_bytes / 1e6);
+}
+
+static void validate(const struct parameter_set *set, const struct data_source *data,
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+    struct task_summary summary;
+    struct parameter_faults again = {0}; /* the same fault was found when the defaults were filled in */
+    bool is_known = describe_task(set, data, &summary, &again, NULL);
+    parameter_faults_free(&again);
+    check_model(set, faults);
+    if (!is_known)
+        return;
+    check_sizes(set, &summary, faults);
+    if (faults->count == 0)
+        check_memory(set, &summary, memory_limit_bytes, faults);
+}
+
+/* How often the decisive word is the one that gets most attention, averaged over heads and queries. */
+static bool report_decisive_word(const struct result_sink *sink, struct inspection *inspection,
+                                 struct error *error) {
+    size_t examples = inspection_test_example_count(inspection), hits = 0, known = 0;
+    for (size_t i = 0; i < examples && i < DECISIVE_EXAMPLES; i++) {
+        struct inspection_example example;
+        struct attention_matrix attention;
+        if (!inspection_example(inspection, true, i, &example, error) ||
+            !inspection_attention(inspection, i, 0, INSPECTION_HEAD_MEAN, &attention, error))
+            return false;
+        if (example.decisive_position < 0)
+            continue;
+        known++;
+        hits += attention_most_attended(&attention) == (size_t)example.decisive_position;
+    }
+    if (known == 0)
+        return true;
+    result_begin_object(sink, "decisive_word");
+    result_integer(sink, "hits", (int64_t)hits);
+    result_integer(sink, "of", (int64_t)known);
+    result_number(sink, "rate", (double)hits / (double)known);
+    result_end_object(sink);
+    return true;
+}
+
+static bool report_attention(const struct result_sink *sink, struct inspection *inspection,
+                             struct error *error) {
+    struct attention_mean mean;
+    if (!inspection_mean_attention(inspection, &mean, error))
+        return false;
+    result_begin_object(sink, "attention");
+    result_vector(sink, "weights", mean.weights, mean.keys);
+    result_integer(sink, "argmax", (int64_t)mean.argmax);
+    result_number(sink, "first", mean.first);
+    result_number(sink, "rest", mean.rest);
+    result_end_object(sink);
+    return report_decisive_word(sink, inspection, error);
+}
+
+static bool report(const struct experiment_context *context, const struct training *training,
+                   const struct model *model, const struct training_outcome *outcome, struct error *error) {
+    const struct result_sink *sink = &context->result;
+    result_begin_object(sink, NULL);
+    result_number(sink, "test_accuracy", outcome->test_accuracy);
+    result_number(sink, "train_loss", outcome->train_loss);
+    result_integer(sink, "parameter_count", (int64_t)model->parameter_count);
+    result_number(sink, "seconds", outcome->seconds);
+    result_integer(sink, "steps", (int64_t)outcome->steps);
+    bool ok = true;
+    if (model_attention_layer_count(model) > 0) {
+        struct inspection *inspection = inspection_open(context->parameters, &context->data, error);
+        ok = inspection != NULL &&
+             inspection_load_weights(inspection, training_parameters(training), model->parameter_count,
+                                     error) &&
+             report_attention(sink, inspection, error);
+        inspection_close(inspection);
+    }
+    result_end_object(sink);
+    return ok;
+}
+
+static bool run(struct experiment_context *context, struct error *error) {
+    struct setup setup;
+    struct training *training = NULL;
+    struct training_outcome outcome;
+    bool ok = false;
+    if (!setup_open(&setup, context->parameters, &context->data, error))
+        goto cleanup;
+    struct training_settings settings = setup_training_settings(&setup, context->parameters);
+    training = training_create(&settings, error);
+    if (training == NULL || !training_run(training, context, &outcome, error))
+        goto cleanup;
+    ok = report(context, training, &setup.model, &outcome, error);
+cleanup:
+    training_free(training);
+    setup_close(&setup);
+    return ok;
+}
+
+const struct experiment experiment_train = {
+    .name = "train",
+    .title = "Train a model",
+    .summary = "One model on one task: loss and accuracy as it learns, and where its attention goes.",
+    .parameters = declarations,
+    .parameter_count = sizeof declarations / sizeof declarations[0],
+    .complete = complete,
+    .validate = validate,
+    .run = run,
+    .trains_model = true,
+};

@@ -1,0 +1,101 @@
+/* From the parameters of a run to its task and model: see setup.h. */
+#include "core/training/setup.h"
+
+#include "core/training/inspection.h"
+
+#include <string.h>
+
+/* A count that is 0 while it is not set. */
+static size_t count_of(const struct parameter_set *parameters, const char *name) {
+    return parameter_is_set(parameters, name) ? (size_t)parameter_integer(parameters, name) : 0;
+}
+
+struct task_request setup_task_request(const struct parameter_set *parameters) {
+    return (struct task_request){
+        .name = parameter_text(parameters, "task"),
+        .sequence_length = count_of(parameters, "sequence_length"),
+        .train_examples = count_of(parameters, "train_examples"),
+        .test_examples = count_of(parameters, "test_examples"),
+        .train_seed = count_of(parameters, "train_seed"),
+        .test_seed = count_of(parameters, "test_seed"),
+    };
+}
+
+static bool is_choice(const struct parameter_set *parameters, const char *name, const char *choice) {
+    return strcmp(parameter_text(parameters, name), choice) == 0;
+}
+
+static enum position position_of(const struct parameter_set *parameters) {
+    if (is_choice(parameters, "position", "sinusoidal"))
+        return POSITION_SINUSOIDAL;
+    return is_choice(parameters, "position", "none") ? POSITION_NONE : POSITION_LEARNED;
+}
+
+struct model setup_model(const struct parameter_set *parameters, size_t sequence_length, size_t class_count,
+                         size_t vocabulary_size) {
+    struct model_options options = {
+        .steps = sequence_length,
+        .vocabulary_size = vocabulary_size,
+        .class_count = class_count,
+        .width = count_of(parameters, "width"),
+        .position = position_of(parameters),
+        .mask = is_choice(parameters, "mask", "causal") ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE,
+        .heads = count_of(parameters, "heads"),
+        .layers = count_of(parameters, "layers"),
+        .feedforward_width = count_of(parameters, "feedforward_width"),
+        .activation = is_choice(parameters, "activation", "gelu") ? ACTIVATION_GELU : ACTIVATION_RELU,
+    };
+    return model_build(model_find(parameter_text(parameters, "model")), &options);
+}
+
+static size_t add(size_t a, size_t b) {
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
+static size_t multiply(size_t a, size_t b) {
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+size_t setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
+                         struct model *model) {
+    /* A text's step is an id and a pointer to its word, the word itself shared. */
+    size_t bytes_per_step = summary->kind == DATASET_TEXT ? sizeof(int32_t) + sizeof(char *) : sizeof(float);
+    size_t examples = add(summary->train_examples, summary->test_examples);
+    size_t task = multiply(multiply(examples, summary->sequence_length), bytes_per_step);
+    *model =
+        setup_model(parameters, summary->sequence_length, summary->class_count, summary->vocabulary_maximum);
+    size_t training =
+        training_memory_size(model, summary->train_examples, count_of(parameters, "batch_size"));
+    return add(add(task, training), inspection_memory_size(model));
+}
+
+bool setup_open(struct setup *setup, const struct parameter_set *parameters, const struct data_source *data,
+                struct error *error) {
+    struct task_request request = setup_task_request(parameters);
+    *setup = (struct setup){.task = task_open(&request, data, error)};
+    if (setup->task == NULL)
+        return false;
+    const struct task *task = setup->task;
+    setup->model = setup_model(parameters, task->sequence_length, task->class_count, task->vocabulary_size);
+    return true;
+}
+
+void setup_close(struct setup *setup) {
+    task_free(setup->task);
+    setup->task = NULL;
+}
+
+struct training_settings setup_training_settings(const struct setup *setup,
+                                                 const struct parameter_set *parameters) {
+    return (struct training_settings){
+        .model = &setup->model,
+        .task = setup->task,
+        .seed = (uint64_t)parameter_integer(parameters, "seed"),
+        .order = setup->task->kind == DATASET_TEXT ? TORCH_LOADER_RANDPERM : TORCH_LOADER_DATALOADER,
+        .epochs = count_of(parameters, "epochs"),
+        .batch_size = count_of(parameters, "batch_size"),
+        .learning_rate = parameter_real(parameters, "learning_rate"),
+    };
+}
