@@ -40,7 +40,7 @@ static bool give_up(struct runs *runs, struct run_record *record, const char *re
     record->finished_ms = time_now_ms();
     free(record->error);
     record->error = strdup(reason);
-    return run_record_publish(runs, record, false, error);
+    return run_record_publish(runs, NULL, record, false, error);
 }
 
 /* Puts an unfinished run back into the queue. Takes over the record. */
@@ -58,7 +58,7 @@ static bool restore_run(struct runs *runs, struct run_record *record, struct err
     }
     bool was_running = record->state == RUN_RUNNING;
     record->state = RUN_QUEUED;
-    bool ok = !was_running || run_record_publish(runs, record, false, error);
+    bool ok = !was_running || run_record_publish(runs, NULL, record, false, error);
     struct active_run *run = NULL;
     if (ok)
         run = active_run_create(record, experiment, &parameters, error);

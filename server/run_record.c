@@ -70,21 +70,42 @@ struct event *run_event_create(const struct run_record *record, enum event_kind 
 
 /* What commit_change needs. */
 struct change {
-    struct store *store;
+    struct runs *runs;
+    struct active_run *run; /* NULL: none is in memory */
     const struct run_record *record;
     bool acknowledged;
 };
 
+/* Whoever hears of a change and then asks for the run must see it changed: memory follows the store before
+ * the event is shown. A run that has ended is forgotten. */
+static void change_active_run(const struct change *change) {
+    struct runs *runs = change->runs;
+    const struct run_record *record = change->record;
+    pthread_mutex_lock(&runs->mutex);
+    if (run_state_has_ended(record->state)) {
+        runs->ended[record->state]++;
+        active_run_remove(runs, change->run);
+    } else {
+        change->run->record.state = record->state;
+        change->run->record.started_ms = record->started_ms;
+    }
+    pthread_mutex_unlock(&runs->mutex);
+}
+
 static bool commit_change(void *argument, const struct event_record *events, size_t count,
                           struct error *error) {
     const struct change *change = argument;
-    return change->store->update_run(change->store, change->record, change->acknowledged, events, count,
-                                     error);
+    struct store *store = change->runs->store;
+    if (!store->update_run(store, change->record, change->acknowledged, events, count, error))
+        return false;
+    if (change->run != NULL)
+        change_active_run(change);
+    return true;
 }
 
 /* Publishes the events of a record; with `stored`, together with the record itself. */
-static bool publish_record(struct runs *runs, const struct run_record *record, bool stored, bool acknowledged,
-                           struct error *error) {
+static bool publish_record(struct runs *runs, struct active_run *run, const struct run_record *record,
+                           bool stored, bool acknowledged, struct error *error) {
     struct event *events[2];
     size_t count = 0, wanted = run_state_has_ended(record->state) ? 2 : 1;
     static const enum event_kind kinds[] = {EVENT_STATE, EVENT_END};
@@ -96,13 +117,13 @@ static bool publish_record(struct runs *runs, const struct run_record *record, b
             event_release(events[--count]);
         return false;
     }
-    struct change change = {runs->store, record, acknowledged};
+    struct change change = {runs, run, record, acknowledged};
     return event_log_publish(runs->log, events, count, stored ? commit_change : NULL, &change, error);
 }
 
-bool run_record_publish(struct runs *runs, const struct run_record *record, bool acknowledged,
-                        struct error *error) {
-    return publish_record(runs, record, true, acknowledged, error);
+bool run_record_publish(struct runs *runs, struct active_run *run, const struct run_record *record,
+                        bool acknowledged, struct error *error) {
+    return publish_record(runs, run, record, true, acknowledged, error);
 }
 
 /* The record of a run as it will be when it has ended. */
@@ -122,31 +143,37 @@ static bool ended_record(struct runs *runs, struct active_run *run, enum run_sta
     return true;
 }
 
+/* The run has ended but that could not be stored: memory keeps it, and those who watch hear of it. */
+static void keep_unsaved(struct runs *runs, struct active_run *run, struct run_record *record) {
+    struct run_record told;
+    bool is_copied = run_record_copy(&told, record, NULL);
+    pthread_mutex_lock(&runs->mutex);
+    runs->ended[record->state]++;
+    run_record_clear(&run->record);
+    run->record = *record;
+    run->is_unsaved = true;
+    runs->unsaved++;
+    pthread_mutex_unlock(&runs->mutex);
+    if (is_copied) {
+        publish_record(runs, NULL, &told, false, false, NULL);
+        run_record_clear(&told);
+    }
+}
+
 bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
                 const char *message, bool must_be_stored, struct error *error) {
     struct run_record record;
     if (!ended_record(runs, run, state, result_json, message, &record, error))
         return false;
-    bool stored = run_record_publish(runs, &record, must_be_stored, error);
-    if (!stored && must_be_stored) {
+    if (run_record_publish(runs, run, &record, must_be_stored, error)) {
         run_record_clear(&record);
-        return false;
+        return true;
     }
-    if (!stored)
-        publish_record(runs, &record, false, false, NULL);
-    pthread_mutex_lock(&runs->mutex);
-    runs->ended[state]++;
-    if (stored) {
-        active_run_remove(runs, run);
+    if (must_be_stored)
         run_record_clear(&record);
-    } else {
-        run_record_clear(&run->record);
-        run->record = record;
-        run->is_unsaved = true;
-        runs->unsaved++;
-    }
-    pthread_mutex_unlock(&runs->mutex);
-    return stored;
+    else
+        keep_unsaved(runs, run, &record);
+    return false;
 }
 
 /* A copy of one record that is still to be stored; false where there is none. */
@@ -163,7 +190,7 @@ void runs_save_unsaved(struct runs *runs) {
     struct run_record record;
     while (next_unsaved(runs, &record)) {
         struct error failure = {0};
-        bool gone = run_record_publish(runs, &record, false, &failure) || failure.code == ERROR_MISSING;
+        bool gone = run_record_publish(runs, NULL, &record, false, &failure) || failure.code == ERROR_MISSING;
         if (gone) {
             pthread_mutex_lock(&runs->mutex);
             struct active_run *run = active_run_find(runs, record.id);

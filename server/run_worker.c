@@ -179,13 +179,7 @@ static bool mark_running(struct work *work, struct error *error) {
     record.state = RUN_RUNNING;
     if (record.started_ms == 0)
         record.started_ms = time_now_ms();
-    ok = run_record_publish(runs, &record, false, error);
-    if (ok) {
-        pthread_mutex_lock(&runs->mutex);
-        run->record.state = record.state;
-        run->record.started_ms = record.started_ms;
-        pthread_mutex_unlock(&runs->mutex);
-    }
+    ok = run_record_publish(runs, run, &record, false, error);
     run_record_clear(&record);
     return ok;
 }

@@ -63,9 +63,10 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
 /* The state event of a record, or its end event. */
 struct event *run_event_create(const struct run_record *record, enum event_kind kind, struct error *error);
 /* Stores a changed record together with the events that tell of it: its state, and its end if it has ended.
- */
-bool run_record_publish(struct runs *runs, const struct run_record *record, bool acknowledged,
-                        struct error *error);
+ * Before they are shown, `run` (NULL: none is in memory) takes over state and start, or is forgotten if it
+ * has ended. */
+bool run_record_publish(struct runs *runs, struct active_run *run, const struct run_record *record,
+                        bool acknowledged, struct error *error);
 /* Ends a run that the caller holds: stores and tells it, then forgets it. `result_json` is taken over. Where
  * it cannot be stored: false if `must_be_stored`, and the run is as before; else it stays in memory as ended,
  * and storing it is tried again. */
