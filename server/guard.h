@@ -1,0 +1,10 @@
+/* Who may ask at all: checks that come before any handler, on the headers alone. */
+#ifndef ATTNLAB_SERVER_GUARD_H
+#define ATTNLAB_SERVER_GUARD_H
+
+#include "server/request.h"
+
+/* Sets a problem and returns false where the request is refused. `method` is that of the request. */
+bool guard_check(struct request *request, enum method method);
+
+#endif

@@ -1,0 +1,309 @@
+/* The life of a request, driven by libmicrohttpd's callbacks:
+ *
+ *   first call      route, guards, media type and announced size; a refusal is answered at once
+ *   body            gathered up to the route's limit
+ *   end of body     query and body are read, the handler runs: here, or on a background thread while the
+ *                   connection is suspended
+ *   after a resume  answer, or poll again what the handler waits for */
+#include "server/http.h"
+
+#include "server/assets.h"
+#include "server/guard.h"
+#include "server/http_listen.h"
+#include "server/http_send.h"
+#include "server/service.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    STREAM_END_SECONDS = 1,
+    IDLE_SECONDS = 60, /* a connection that neither sends nor takes anything is closed */
+    CONNECTIONS_MAXIMUM = 4000,
+    CONNECTION_MEMORY = 24 * 1024, /* request line and headers must fit */
+    JSON_BODY_MAXIMUM = 4 << 20,
+    DATASET_BODY_MAXIMUM = 64 << 20,
+    DISCARDED_MAXIMUM = 8 << 20
+};
+
+struct http {
+    struct service *service;
+    struct MHD_Daemon *daemon;
+    char url[128];
+};
+
+static size_t body_maximum(const struct route *route) {
+    return route->body == BODY_DATASET ? DATASET_BODY_MAXIMUM
+           : route->body == BODY_JSON  ? JSON_BODY_MAXIMUM
+                                       : 0;
+}
+
+static struct request *create_request(struct service *service, struct MHD_Connection *connection) {
+    struct request *request = calloc(1, sizeof *request);
+    if (request) {
+        request->service = service;
+        request->connection = connection;
+        request->started = clock_seconds();
+        request->parked.connection = connection;
+        request->phase = REQUEST_READING;
+    }
+    return request;
+}
+
+static void free_request(struct request *request) {
+    parameter_set_free(&request->query);
+    text_free(&request->body);
+    json_decref(request->json);
+    response_clear(&request->response);
+    free(request);
+}
+
+/* What is neither a route nor a file. */
+static void refuse_path(struct request *request, enum method method, const char *path) {
+    unsigned allowed = request->match.allowed_methods;
+    if (!allowed && assets_find(request->service->options->web, path)) {
+        allowed = METHOD_GET;
+    }
+    char list[64];
+    method_write_list(allowed, list, sizeof list);
+    if (!allowed) {
+        response_set_problem(&request->response, 404, "there is nothing at %.200s", path);
+    } else if (method == METHOD_OPTIONS) {
+        response_set_empty(&request->response, 204);
+        response_add_header(&request->response, "Allow", "%s", list);
+    } else {
+        response_set_problem(&request->response, 405, "%.200s allows %s", path, list);
+        response_add_header(&request->response, "Allow", "%s", list);
+    }
+}
+
+static bool check_announced_body(struct request *request) {
+    const struct route *route = request->match.route;
+    const char *length = request_header(request, "Content-Length");
+    size_t maximum = body_maximum(route);
+    if (length && strtoull(length, NULL, 10) > maximum) {
+        response_set_problem(&request->response, 413, "the body may have %zu bytes at most; it has %.20s",
+                             maximum, length);
+        return false;
+    }
+    const char *type = request_header(request, "Content-Type");
+    size_t type_length = type ? strcspn(type, "; \t") : 0;
+    bool is_json =
+        type_length == strlen("application/json") && strncasecmp(type, "application/json", type_length) == 0;
+    if (route->body == BODY_JSON && !is_json) {
+        response_set_problem(&request->response, 415, "the body must be application/json; it is %.100s",
+                             type ? type : "of no stated type");
+        return false;
+    }
+    return true;
+}
+
+/* "Accept: text/csv" asks for CSV like the suffix does. */
+static void choose_format(struct request *request) {
+    const char *accept = request_header(request, "Accept");
+    struct route_match *match = &request->match;
+    if (match->format == FORMAT_JSON && match->route->formats & FORMAT_CSV && accept &&
+        strncasecmp(accept, "text/csv", strlen("text/csv")) == 0) {
+        match->format = FORMAT_CSV;
+    }
+}
+
+/* Returns false where the request is answered already. */
+static bool begin_request(struct request *request, enum method method, const char *path) {
+    if (!guard_check(request, method)) {
+        return false;
+    }
+    router_match(&request->match, method, path);
+    if (request->match.route) {
+        choose_format(request);
+        return check_announced_body(request);
+    }
+    if (method & (METHOD_GET | METHOD_HEAD) &&
+        assets_answer(request->service->options->web, path, request_header(request, "If-None-Match"),
+                      &request->response)) {
+        return false;
+    }
+    refuse_path(request, method, path);
+    return false;
+}
+
+static enum MHD_Result answer(struct request *request) {
+    double seconds = clock_seconds() - request->started;
+    statistics_count_request(request->service->statistics, request->match.route, request->response.status,
+                             seconds);
+    return http_send(request->connection, &request->response);
+}
+
+static void run_handler(struct request *request) {
+    if (request_read_query(request) && request_read_body(request)) {
+        request->match.route->handler(request);
+    }
+}
+
+static void run_handler_in_background(struct background_work *work) {
+    struct request *request = (struct request *)((char *)work - offsetof(struct request, work));
+    struct service *service = request->service;
+    run_handler(request);
+    MHD_resume_connection(request->connection);
+    atomic_fetch_sub(&service->background_requests, 1);
+}
+
+/* No connection may be suspended when libmicrohttpd ends, so http_stop waits for those counted here; who is
+ * not counted before the service began to drain is not let in. */
+static enum MHD_Result start_background_work(struct request *request) {
+    struct service *service = request->service;
+    atomic_fetch_add(&service->background_requests, 1);
+    if (atomic_load(&service->is_draining)) {
+        atomic_fetch_sub(&service->background_requests, 1);
+        response_set_problem(&request->response, 503, "the service is ending");
+        return answer(request);
+    }
+    request->phase = REQUEST_WAITING;
+    request->work.run = run_handler_in_background;
+    MHD_suspend_connection(request->connection);
+    background_submit(service->background, &request->work);
+    return MHD_YES;
+}
+
+/* The handler has run: answers, or looks whether what it waits for has come and parks if not. */
+static enum MHD_Result continue_request(struct request *request) {
+    struct parking *parking = request->service->parking;
+    request->phase = REQUEST_WAITING;
+    while (request->poll) {
+        unsigned long version = parking_version(parking);
+        if (request->poll(request)) {
+            break;
+        }
+        if (parking_wait(parking, &request->parked, version)) {
+            return MHD_YES;
+        }
+    }
+    return answer(request);
+}
+
+static enum MHD_Result end_body(struct request *request) {
+    if (request->phase == REQUEST_REFUSED) {
+        return answer(request);
+    }
+    if (request->discarded > 0) {
+        response_set_problem(&request->response, 413, "the body may have %zu bytes at most",
+                             body_maximum(request->match.route));
+        return answer(request);
+    }
+    if (request->body.failed) {
+        response_set_problem(&request->response, 503, "out of memory; try again later");
+        return answer(request);
+    }
+    if (request->match.route->flags & ROUTE_BACKGROUND) {
+        return start_background_work(request);
+    }
+    run_handler(request);
+    return continue_request(request);
+}
+
+/* A body that is refused or too large is read on, because a client that is still sending may not see an
+ * answer; but it is not kept, and not read without end. */
+static enum MHD_Result take_body(struct request *request, const char *bytes, size_t *size) {
+    if (request->phase == REQUEST_REFUSED || request->discarded > 0 ||
+        *size > body_maximum(request->match.route) - request->body.length) {
+        request->discarded += *size;
+    } else {
+        text_append(&request->body, bytes, *size);
+    }
+    *size = 0;
+    return request->discarded > DISCARDED_MAXIMUM ? MHD_NO : MHD_YES;
+}
+
+static enum MHD_Result begin_access(struct request *request, enum method method, const char *url) {
+    if (begin_request(request, method, url)) {
+        return MHD_YES;
+    }
+    request->phase = REQUEST_REFUSED;
+    const char *length = request_header(request, "Content-Length");
+    bool is_endless = length && strtoull(length, NULL, 10) > DISCARDED_MAXIMUM;
+    return is_endless ? answer(request) : MHD_YES;
+}
+
+static enum MHD_Result handle_access(void *argument, struct MHD_Connection *connection, const char *url,
+                                     const char *method_name, const char *version, const char *upload,
+                                     size_t *upload_size, void **state) {
+    (void)version;
+    struct request *request = *state;
+    if (!request) {
+        request = *state = create_request(argument, connection);
+        if (!request) {
+            return MHD_NO;
+        }
+        return begin_access(request, method_find(method_name), url);
+    }
+    if (*upload_size > 0) {
+        return take_body(request, upload, upload_size);
+    }
+    return request->phase == REQUEST_WAITING ? continue_request(request) : end_body(request);
+}
+
+static void complete_request(void *argument, struct MHD_Connection *connection, void **state,
+                             enum MHD_RequestTerminationCode code) {
+    (void)argument;
+    (void)connection;
+    (void)code;
+    if (*state) {
+        free_request(*state);
+        *state = NULL;
+    }
+}
+
+struct http *http_start(struct service *service, const char *listen, struct error *error) {
+    struct http *http = calloc(1, sizeof *http);
+    if (!http) {
+        error_set_memory(error, sizeof *http);
+        return NULL;
+    }
+    http->service = service;
+    int listener = http_listen(listen, http->url, sizeof http->url, error);
+    if (listener >= 0) {
+        http->daemon = MHD_start_daemon(
+            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle_access, service,
+            MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, complete_request, NULL,
+            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_LIMIT,
+            (unsigned)CONNECTIONS_MAXIMUM, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+            MHD_OPTION_END);
+        if (!http->daemon) {
+            close(listener);
+            error_set(error, ERROR_UNAVAILABLE, "the HTTP server cannot start");
+        }
+    }
+    if (!http->daemon) {
+        free(http);
+        return NULL;
+    }
+    return http;
+}
+
+const char *http_url(const struct http *http) {
+    return http->url;
+}
+
+/* Until no request is being worked on and every stream has sent its end; slow readers are not waited for. */
+static void wait_until_quiet(struct service *service) {
+    const struct timespec pause = {.tv_nsec = 2000000};
+    double deadline = clock_seconds() + STREAM_END_SECONDS;
+    while (atomic_load(&service->background_requests) > 0 ||
+           (statistics_stream_count(service->statistics) > 0 && clock_seconds() < deadline)) {
+        nanosleep(&pause, NULL);
+    }
+}
+
+void http_stop(struct http *http) {
+    if (!http) {
+        return;
+    }
+    wait_until_quiet(http->service);
+    MHD_stop_daemon(http->daemon);
+    free(http);
+}

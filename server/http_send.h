@@ -1,0 +1,12 @@
+/* Hands a finished response to libmicrohttpd, with the headers that every answer carries. */
+#ifndef ATTNLAB_SERVER_HTTP_SEND_H
+#define ATTNLAB_SERVER_HTTP_SEND_H
+
+#include "server/response.h"
+
+#include <microhttpd.h>
+
+/* Takes the response's body; the response can be cleared afterwards. */
+enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response);
+
+#endif

@@ -1,0 +1,111 @@
+#include "server/problem.h"
+
+#include "server/json_writer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+    unsigned status;
+    const char *title;
+} titles[] = {
+    {400, "Bad request"},       {401, "Not authorised"},         {403, "Not allowed"},
+    {404, "Not found"},         {405, "Method not allowed"},     {409, "Not possible in this state"},
+    {413, "Too large"},         {415, "Unsupported media type"}, {421, "Misdirected request"},
+    {422, "Bad parameters"},    {429, "Too many requests"},      {500, "Internal error"},
+    {503, "Not available now"},
+};
+
+static const char *find_title(unsigned status) {
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        if (titles[i].status == status) {
+            return titles[i].title;
+        }
+    }
+    return "Error";
+}
+
+static void begin_problem(struct text *text, unsigned status, const char *detail) {
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "type", "about:blank");
+    json_write_string(text, "title", find_title(status));
+    json_write_integer(text, "status", status);
+    json_write_string(text, "detail", detail);
+}
+
+/* Where there is no memory for a problem there may be none for anything: the fallback is static. */
+static void end_problem(struct response *response, unsigned status, struct text *text) {
+    static const char fallback[] = "{\"type\":\"about:blank\",\"title\":\"Not available now\",\"status\":503,"
+                                   "\"detail\":\"out of memory; try again later\"}";
+    json_write_end_object(text);
+    if (text->failed) {
+        text_free(text);
+        response_set_borrowed(response, 503, "application/problem+json", fallback, sizeof fallback - 1);
+    } else {
+        response_set_text(response, status, "application/problem+json", text);
+    }
+    if (status == 429 || status == 503) {
+        response_add_header(response, "Retry-After", "5");
+    }
+}
+
+void response_set_problem(struct response *response, unsigned status, const char *format, ...) {
+    char detail[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    struct text text = {0};
+    begin_problem(&text, status, detail);
+    end_problem(response, status, &text);
+}
+
+void response_set_faults(struct response *response, const struct parameter_faults *faults) {
+    if (faults->out_of_memory) {
+        response_set_problem(response, 503, "out of memory; try again later");
+        return;
+    }
+    char detail[420];
+    snprintf(detail, sizeof detail, "%s %s%s", faults->items[0].field, faults->items[0].message,
+             faults->count > 1 ? "; and more, see errors" : "");
+    struct text text = {0};
+    begin_problem(&text, 422, detail);
+    json_write_begin_array(&text, "errors");
+    for (size_t i = 0; i < faults->count; i++) {
+        json_write_begin_object(&text, NULL);
+        json_write_string(&text, "field", faults->items[i].field);
+        json_write_string(&text, "message", faults->items[i].message);
+        json_write_end_object(&text);
+    }
+    json_write_end_array(&text);
+    end_problem(response, 422, &text);
+}
+
+static unsigned find_status(enum error_code code) {
+    switch (code) {
+    case ERROR_INVALID:
+    case ERROR_TOO_LARGE:
+    case ERROR_DIVERGED:
+        return 422;
+    case ERROR_MISSING:
+        return 404;
+    case ERROR_CONFLICT:
+    case ERROR_CANCELLED:
+        return 409;
+    case ERROR_LIMIT:
+        return 429;
+    case ERROR_MEMORY:
+    case ERROR_UNAVAILABLE:
+        return 503;
+    case ERROR_NONE:
+    case ERROR_INTERNAL:
+        break;
+    }
+    return 500;
+}
+
+void response_set_error(struct response *response, const struct error *error) {
+    response_set_problem(response, find_status(error->code), "%s",
+                         error->message[0] ? error->message : "something went wrong");
+}

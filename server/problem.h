@@ -1,0 +1,16 @@
+/* Answers of 400 and up, as problem+json (RFC 9457). */
+#ifndef ATTNLAB_SERVER_PROBLEM_H
+#define ATTNLAB_SERVER_PROBLEM_H
+
+#include "core/error.h"
+#include "core/experiments/parameter.h"
+#include "server/response.h"
+
+void response_set_problem(struct response *response, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* 422 with every fault. */
+void response_set_faults(struct response *response, const struct parameter_faults *faults);
+/* The status that fits the error's code, with its message. */
+void response_set_error(struct response *response, const struct error *error);
+
+#endif

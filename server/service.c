@@ -1,0 +1,64 @@
+#include "server/service.h"
+
+#include <unistd.h>
+
+enum { BACKGROUND_THREADS = 2 };
+
+/* Half of the machine's memory: the largest run that is accepted. */
+static unsigned long long half_of_memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_size > 0 ? (unsigned long long)pages / 2 * (unsigned long long)page_size
+                                      : 1ull << 30;
+}
+
+static void wake_readers(void *owner, const struct event *event) {
+    parking_notify(owner, event->run_id);
+}
+
+bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
+                  struct error *error) {
+    const struct runs_options runs_options = {.worker_count = options->workers};
+    service->options = options;
+    service->memory_limit_bytes = half_of_memory();
+    service->store = store_open_sqlite(options->data, warning, warning_size, error);
+    service->event_log = service->store ? event_log_open(service->store, error) : NULL;
+    service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;
+    service->parking = service->datasets ? parking_open(error) : NULL;
+    service->runs = service->parking ? runs_open(&runs_options, service->store, service->event_log,
+                                                 service->datasets, error)
+                                     : NULL;
+    service->inspector =
+        service->runs ? inspector_open(service->store, datasets_source(service->datasets), error) : NULL;
+    service->background = service->inspector ? background_open(BACKGROUND_THREADS, error) : NULL;
+    service->statistics = service->background ? statistics_open(error) : NULL;
+    if (!service->statistics) {
+        service_close(service);
+        return false;
+    }
+    event_log_set_listener(service->event_log, wake_readers, service->parking);
+    if (!runs_start(service->runs, error)) {
+        service_close(service);
+        return false;
+    }
+    return true;
+}
+
+void service_drain(struct service *service) {
+    atomic_store(&service->is_draining, true);
+    parking_wake_all(service->parking);
+    runs_stop(service->runs);
+}
+
+void service_close(struct service *service) {
+    background_close(service->background);
+    inspector_close(service->inspector);
+    runs_close(service->runs);
+    parking_close(service->parking);
+    statistics_close(service->statistics);
+    datasets_close(service->datasets);
+    event_log_close(service->event_log);
+    if (service->store) {
+        service->store->close(service->store);
+    }
+}

@@ -1,0 +1,40 @@
+/* Everything a running daemon owns, as the handlers of requests see it. Made by service_open, in the order of
+ * its members, and taken down in the opposite order. */
+#ifndef ATTNLAB_SERVER_SERVICE_H
+#define ATTNLAB_SERVER_SERVICE_H
+
+#include "server/background.h"
+#include "server/datasets.h"
+#include "server/event_log.h"
+#include "server/inspector.h"
+#include "server/options.h"
+#include "server/parking.h"
+#include "server/runs.h"
+#include "server/statistics.h"
+#include "server/store.h"
+
+#include <stdatomic.h>
+
+struct service {
+    const struct options *options;
+    struct store *store;
+    struct event_log *event_log;
+    struct datasets *datasets;
+    struct runs *runs;
+    struct inspector *inspector;
+    struct background *background;
+    struct parking *parking;
+    struct statistics *statistics;
+    unsigned long long memory_limit_bytes; /* of one run */
+    atomic_int background_requests;        /* being worked on, their connections suspended */
+    atomic_bool is_draining;               /* the service is ending: no new work */
+};
+
+/* On failure what was opened is closed again. `warning` (512 bytes) is what the store has to tell, or "". */
+bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
+                  struct error *error);
+/* Refuses new work, wakes everybody who waits, and interrupts the runs so that they go on after a restart. */
+void service_drain(struct service *service);
+void service_close(struct service *service);
+
+#endif

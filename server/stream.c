@@ -1,0 +1,166 @@
+#include "server/stream.h"
+
+#include "server/request.h"
+#include "server/service.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PING_SECONDS = 15, EVENTS_AT_ONCE = 16 };
+
+struct event_stream {
+    struct service *service;
+    struct parked parked;
+    char run_id[ID_SIZE]; /* "" for all runs */
+    uint64_t cursor;
+    struct event *events[EVENTS_AT_ONCE]; /* read and not yet sent, the first one being sent */
+    size_t event_count, event_index;
+    char head[96]; /* of the event being sent: "id: ...\nevent: ...\ndata: " */
+    size_t head_size;
+    size_t sent; /* bytes of head, payload and the empty line after it */
+    double last_written;
+    bool has_ended;
+};
+
+static const char event_tail[] = "\n\n";
+static const char ping[] = ": ping\n\n";
+
+struct event_stream *event_stream_create(struct request *request, const char *run_id, uint64_t cursor,
+                                         struct error *error) {
+    struct event_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) {
+        error_set_memory(error, sizeof *stream);
+        return NULL;
+    }
+    stream->service = request->service;
+    stream->cursor = cursor;
+    snprintf(stream->run_id, sizeof stream->run_id, "%s", run_id);
+    stream->parked.connection = request->connection;
+    stream->parked.run_id = stream->run_id;
+    stream->last_written = -PING_SECONDS; /* a first ping at once opens the line */
+    statistics_add_stream(stream->service->statistics, 1);
+    return stream;
+}
+
+void event_stream_free(struct event_stream *stream) {
+    if (!stream) {
+        return;
+    }
+    for (size_t i = stream->event_index; i < stream->event_count; i++) {
+        event_release(stream->events[i]);
+    }
+    statistics_add_stream(stream->service->statistics, -1);
+    free(stream);
+}
+
+void event_stream_free_callback(void *stream) {
+    event_stream_free(stream);
+}
+
+static void begin_event(struct event_stream *stream) {
+    const struct event *event = stream->events[stream->event_index];
+    stream->sent = 0;
+    stream->head_size =
+        (size_t)snprintf(stream->head, sizeof stream->head, "id: %" PRIu64 "\nevent: %s\ndata: ", event->id,
+                         event_kind_name(event->kind));
+}
+
+/* Copies what fits of a piece that begins at `*offset` of the event. */
+static size_t copy_piece(const char *piece, size_t piece_size, size_t *offset, char *buffer, size_t size) {
+    if (*offset >= piece_size) {
+        *offset -= piece_size;
+        return 0;
+    }
+    size_t copied = piece_size - *offset < size ? piece_size - *offset : size;
+    memcpy(buffer, piece + *offset, copied);
+    *offset = 0;
+    return copied;
+}
+
+/* Writes on with the current event; moves to the next one when it is out. */
+static size_t write_event(struct event_stream *stream, char *buffer, size_t size) {
+    struct event *event = stream->events[stream->event_index];
+    size_t offset = stream->sent;
+    size_t written = copy_piece(stream->head, stream->head_size, &offset, buffer, size);
+    written += copy_piece(event->payload, event->size, &offset, buffer + written, size - written);
+    written += copy_piece(event_tail, sizeof event_tail - 1, &offset, buffer + written, size - written);
+    stream->sent += written;
+    if (stream->sent == stream->head_size + event->size + sizeof event_tail - 1) {
+        stream->has_ended = stream->run_id[0] && event->kind == EVENT_END;
+        event_release(event);
+        stream->event_index++;
+        if (stream->event_index < stream->event_count) {
+            begin_event(stream);
+        }
+    }
+    return written;
+}
+
+/* Fetches what comes after the cursor; false where there is nothing. A failing store ends the stream: the
+ * client comes again with the id it has. */
+static bool fetch_events(struct event_stream *stream) {
+    struct error error = {0};
+    stream->event_index = stream->event_count = 0;
+    const char *run_id = stream->run_id[0] ? stream->run_id : NULL;
+    if (!event_log_read(stream->service->event_log, run_id, &stream->cursor, EVENTS_AT_ONCE, stream->events,
+                        &stream->event_count, &error)) {
+        stream->has_ended = true;
+        return false;
+    }
+    if (stream->event_count > 0) {
+        begin_event(stream);
+    }
+    return stream->event_count > 0;
+}
+
+/* A stream of a run that has ended and whose events are all sent, or that was deleted, is at its end. */
+static bool is_run_over(const struct event_stream *stream) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (!stream->run_id[0]) {
+        return false;
+    }
+    bool is_over =
+        !runs_find(stream->service->runs, stream->run_id, &run, &error) || run_state_has_ended(run.state);
+    run_record_clear(&run);
+    return is_over;
+}
+
+static size_t write_events(struct event_stream *stream, char *buffer, size_t size) {
+    size_t written = 0;
+    while (written < size && !stream->has_ended &&
+           (stream->event_index < stream->event_count || fetch_events(stream))) {
+        written += write_event(stream, buffer + written, size - written);
+    }
+    return written;
+}
+
+ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_t size) {
+    (void)position;
+    struct event_stream *stream = argument;
+    struct parking *parking = stream->service->parking;
+    for (;;) {
+        unsigned long version = parking_version(parking);
+        bool may_be_over = stream->event_index == stream->event_count && is_run_over(stream);
+        size_t written = write_events(stream, buffer, size);
+        double now = clock_seconds();
+        if (written == 0 && now - stream->last_written >= PING_SECONDS && size >= sizeof ping - 1 &&
+            !stream->has_ended) {
+            memcpy(buffer, ping, sizeof ping - 1);
+            written = sizeof ping - 1;
+        }
+        if (written > 0) {
+            stream->last_written = now;
+            return (ssize_t)written;
+        }
+        if (stream->has_ended || may_be_over || atomic_load(&stream->service->is_draining)) {
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        }
+        stream->parked.deadline = stream->last_written + PING_SECONDS;
+        if (parking_wait(parking, &stream->parked, version)) {
+            return 0;
+        }
+    }
+}
