@@ -1,0 +1,180 @@
+/* The very examples of a data set that a run sees. */
+#include "server/api_datasets.h"
+#include "server/api_parameters.h"
+#include "server/csv.h"
+#include "server/json_parameters.h"
+#include "server/json_writer.h"
+
+#include <string.h>
+
+/* The query's arguments that are parameters of `train`. */
+struct example_parameters {
+    struct request *request;
+    struct parameter_set *set;
+    struct parameter_faults *faults;
+};
+
+static void read_parameter(void *owner, const char *name, const char *value) {
+    struct example_parameters *reading = owner;
+    int index = parameter_find(reading->set, name);
+    if (parameter_find(&reading->request->query, name) >= 0) {
+        return;
+    }
+    if (index < 0 || strcmp(name, "task") == 0) {
+        static const char *const own[] = {"split", "offset", "limit", NULL};
+        json_add_unknown_fault(name, reading->set, own, reading->faults);
+    } else {
+        parameter_set_from_text(reading->set, (size_t)index, value, reading->faults);
+    }
+}
+
+/* The parameters of a run on this data set; false with the response set. */
+static bool prepare_example_parameters(struct request *request, struct parameter_set *set) {
+    const struct experiment *train = experiment_find("train");
+    struct data_source data = datasets_source(request->service->datasets);
+    struct parameter_faults faults = {0};
+    struct example_parameters reading = {request, set, &faults};
+    struct error error = {0};
+    bool is_known = false;
+    for (size_t i = 0; drawn_datasets[i].name; i++) {
+        is_known |= strcmp(drawn_datasets[i].name, request_path_value(request, 0)) == 0;
+    }
+    struct dataset_record record = {0};
+    if (!is_known &&
+        !datasets_find(request->service->datasets, request_path_value(request, 0), &record, &error)) {
+        response_set_error(&request->response, &error);
+        return false;
+    }
+    dataset_record_clear(&record);
+    if (!parameter_set_init(set, train->parameters, train->parameter_count, &error)) {
+        response_set_error(&request->response, &error);
+        return false;
+    }
+    parameter_set_text(set, (size_t)parameter_find(set, "task"), request_path_value(request, 0), &faults);
+    request_visit_query(request, read_parameter, &reading);
+    if (!experiment_prepare(train, set, &data, request->service->memory_limit_bytes, &faults, &error)) {
+        response_set_error(&request->response, &error);
+        parameter_faults_free(&faults);
+        return false;
+    }
+    return !api_answer_faults(request, &faults);
+}
+
+static void write_example_json(struct text *text, const struct inspection *inspection, size_t index,
+                               const struct inspection_example *example) {
+    struct result_sink sink = json_result_sink(text);
+    json_write_begin_object(text, NULL);
+    json_write_integer(text, "index", (int64_t)index);
+    json_write_label(text, "label", inspection_class_name(inspection, example->label));
+    json_write_integer(text, "class_index", (int64_t)example->label);
+    if (example->values) {
+        result_vector(&sink, "values", example->values, example->length);
+    } else {
+        json_write_string(text, "text", example->text);
+        json_write_begin_array(text, "tokens");
+        for (size_t i = 0; i < example->token_count; i++) {
+            json_write_string(text, NULL, example->tokens[i]);
+        }
+        json_write_end_array(text);
+        json_write_begin_array(text, "unknown");
+        for (size_t i = 0; i < example->token_count; i++) {
+            json_write_boolean(text, NULL, example->unknown[i]);
+        }
+        json_write_end_array(text);
+        if (example->decisive_position >= 0) {
+            json_write_integer(text, "decisive_position", example->decisive_position);
+        } else {
+            json_write_null(text, "decisive_position");
+        }
+    }
+    json_write_end_object(text);
+}
+
+static void write_example_csv(struct text *text, const struct inspection *inspection, size_t index,
+                              const struct inspection_example *example) {
+    text_append_format(text, "%zu,", index);
+    csv_append_field(text, inspection_class_name(inspection, example->label));
+    for (size_t i = 0; example->values && i < example->length; i++) {
+        csv_next_field(text);
+        csv_append_real(text, example->values[i]);
+    }
+    if (!example->values) {
+        csv_next_field(text);
+        csv_append_field(text, example->text);
+    }
+    csv_end_row(text);
+}
+
+static void write_csv_header(struct text *text, const struct inspection_example *example) {
+    text_append_string(text, "index,label");
+    for (size_t i = 0; example->values && i < example->length; i++) {
+        text_append_format(text, ",x%zu", i);
+    }
+    if (!example->values) {
+        text_append_string(text, ",text");
+    }
+    csv_end_row(text);
+}
+
+static bool write_examples(struct request *request, struct text *text, struct inspection *inspection,
+                           struct error *error) {
+    bool is_csv = request->match.format == FORMAT_CSV;
+    bool is_test = strcmp(parameter_text(&request->query, "split"), "test") == 0;
+    size_t total =
+        is_test ? inspection_test_example_count(inspection) : inspection_train_example_count(inspection);
+    size_t offset = (size_t)parameter_integer(&request->query, "offset");
+    size_t limit = (size_t)parameter_integer(&request->query, "limit");
+    if (!is_csv) {
+        json_write_begin_object(text, NULL);
+        json_write_string(text, "name", request_path_value(request, 0));
+        json_write_string(text, "split", is_test ? "test" : "train");
+        json_write_integer(text, "total", (int64_t)total);
+        json_write_integer(text, "offset", (int64_t)offset);
+        json_write_begin_array(text, "examples");
+    }
+    for (size_t i = offset; i < total && i - offset < limit; i++) {
+        struct inspection_example example = {0};
+        if (!inspection_example(inspection, is_test, i, &example, error)) {
+            return false;
+        }
+        if (is_csv && i == offset) {
+            write_csv_header(text, &example);
+        }
+        if (is_csv) {
+            write_example_csv(text, inspection, i, &example);
+        } else {
+            write_example_json(text, inspection, i, &example);
+        }
+    }
+    if (!is_csv) {
+        json_write_end_array(text);
+        json_write_end_object(text);
+    }
+    return true;
+}
+
+void api_datasets_examples(struct request *request) {
+    struct inspector *inspector = request->service->inspector;
+    struct inspector_slot *slot = NULL;
+    struct parameter_set set = {0};
+    struct error error = {0};
+    struct text key = {0};
+    struct text text = {0};
+    if (!prepare_example_parameters(request, &set)) {
+        goto cleanup;
+    }
+    json_write_parameters(&key, NULL, &set);
+    slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);
+    if (!slot || !write_examples(request, &text, slot->inspection, &error)) {
+        response_set_error(&request->response, &error);
+    } else {
+        bool is_csv = request->match.format == FORMAT_CSV;
+        response_set_text(&request->response, 200, is_csv ? "text/csv; charset=utf-8" : "application/json",
+                          &text);
+    }
+cleanup:
+    inspector_release(inspector, slot);
+    parameter_set_free(&set);
+    text_free(&key);
+    text_free(&text);
+}

@@ -1,0 +1,221 @@
+/* OpenAPI 3.1, made from the route table and the experiments' declarations. */
+#include "server/api.h"
+#include "server/json_parameters.h"
+#include "server/json_writer.h"
+#include "server/openapi_schemas.h"
+#include "server/version.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void write_reference(struct text *text, const char *key, const char *name) {
+    char target[96];
+    snprintf(target, sizeof target, "#/components/schemas/%s", name);
+    json_write_begin_object(text, key);
+    json_write_string(text, "$ref", target);
+    json_write_end_object(text);
+}
+
+/* {"application/json": {"schema": ...}} and the other formats of the route. */
+static void write_content(struct text *text, const struct route *route) {
+    json_write_begin_object(text, "content");
+    if (route->response_schema) {
+        json_write_begin_object(text, "application/json");
+        write_reference(text, "schema", route->response_schema);
+        json_write_end_object(text);
+    } else if (strstr(route->pattern, "events")) {
+        json_write_raw(text, "text/event-stream", "{\"schema\":{\"type\":\"string\"}}");
+    } else if (strstr(route->pattern, "safetensors")) {
+        json_write_raw(text, "application/octet-stream", "{}");
+    } else {
+        json_write_raw(text, "text/plain", "{\"schema\":{\"type\":\"string\"}}");
+    }
+    if (route->formats & FORMAT_CSV) {
+        json_write_raw(text, "text/csv", "{\"schema\":{\"type\":\"string\"}}");
+    }
+    if (route->formats & FORMAT_NPY) {
+        json_write_raw(text, "application/octet-stream", "{}");
+    }
+    json_write_end_object(text);
+}
+
+static void write_responses(struct text *text, const struct route *route) {
+    char status[8];
+    snprintf(status, sizeof status, "%u", route->success_status);
+    json_write_begin_object(text, "responses");
+    json_write_begin_object(text, status);
+    json_write_string(text, "description", route->summary);
+    if (route->success_status != 204) {
+        write_content(text, route);
+    }
+    json_write_end_object(text);
+    json_write_raw(text, "default",
+                   "{\"description\":\"What is wrong\",\"content\":{\"application/problem+json\":{\"schema\":"
+                   "{\"$ref\":\"#/components/schemas/Problem\"}}}}");
+    json_write_end_object(text);
+}
+
+static void write_request_body(struct text *text, const struct route *route) {
+    if (route->body == BODY_NONE) {
+        return;
+    }
+    json_write_begin_object(text, "requestBody");
+    json_write_boolean(text, "required", true);
+    json_write_begin_object(text, "content");
+    if (route->body == BODY_JSON) {
+        json_write_begin_object(text, "application/json");
+        write_reference(text, "schema", route->request_schema);
+        json_write_end_object(text);
+    } else {
+        json_write_raw(text, "text/csv", "{\"schema\":{\"type\":\"string\"}}");
+        json_write_raw(text, "text/tab-separated-values", "{\"schema\":{\"type\":\"string\"}}");
+    }
+    json_write_end_object(text);
+    json_write_end_object(text);
+}
+
+static void write_path_parameters(struct text *text, const char *pattern) {
+    for (const char *brace = strchr(pattern, '{'); brace; brace = strchr(brace + 1, '{')) {
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
+        json_write_begin_object(text, NULL);
+        json_write_string(text, "name", name);
+        json_write_string(text, "in", "path");
+        json_write_boolean(text, "required", true);
+        json_write_raw(text, "schema", "{\"type\":\"string\"}");
+        json_write_end_object(text);
+    }
+}
+
+static void write_operation_parameters(struct text *text, const struct route *route) {
+    json_write_begin_array(text, "parameters");
+    write_path_parameters(text, route->pattern);
+    for (size_t i = 0; i < route->query_count; i++) {
+        json_write_begin_object(text, NULL);
+        json_write_string(text, "name", route->query[i].name);
+        json_write_string(text, "in", "query");
+        json_write_string(text, "description", route->query[i].meaning);
+        json_write_parameter_schema(text, "schema", &route->query[i]);
+        json_write_end_object(text);
+    }
+    json_write_end_array(text);
+}
+
+static const char *method_key(const struct route *route) {
+    return route->method == METHOD_GET ? "get" : route->method == METHOD_POST ? "post" : "delete";
+}
+
+/* A name for client generators: "get_api_runs_id_metrics". */
+static void write_operation_id(struct text *text, const struct route *route) {
+    char name[128];
+    int length = snprintf(name, sizeof name, "%s", method_key(route));
+    for (const char *c = route->pattern; *c && length < (int)sizeof name - 2; c++) {
+        if (isalnum((unsigned char)*c)) {
+            name[length++] = *c;
+        } else if (name[length - 1] != '_') {
+            name[length++] = '_';
+        }
+    }
+    length -= name[length - 1] == '_';
+    name[length] = '\0';
+    json_write_string(text, "operationId", name);
+}
+
+static void write_operation(struct text *text, const struct route *route) {
+    json_write_begin_object(text, method_key(route));
+    write_operation_id(text, route);
+    json_write_string(text, "summary", route->summary);
+    write_operation_parameters(text, route);
+    write_request_body(text, route);
+    write_responses(text, route);
+    json_write_end_object(text);
+}
+
+static bool is_first_of_pattern(size_t index) {
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(route_table[i].pattern, route_table[index].pattern) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void write_paths(struct text *text) {
+    json_write_begin_object(text, "paths");
+    for (size_t i = 0; i < route_count; i++) {
+        if (!is_first_of_pattern(i)) {
+            continue;
+        }
+        json_write_begin_object(text, route_table[i].pattern);
+        for (size_t j = i; j < route_count; j++) {
+            if (strcmp(route_table[j].pattern, route_table[i].pattern) == 0) {
+                write_operation(text, &route_table[j]);
+            }
+        }
+        json_write_end_object(text);
+    }
+    json_write_end_object(text);
+}
+
+/* One schema per experiment: its parameters, its name, and what `more` adds. */
+static void write_request_schema(struct text *text, const struct experiment *experiment, const char *more) {
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "title", experiment->title);
+    json_write_string(text, "description", experiment->summary);
+    json_write_string(text, "type", "object");
+    json_write_begin_object(text, "properties");
+    json_write_begin_object(text, "experiment");
+    json_write_string(text, "const", experiment->name);
+    json_write_end_object(text);
+    json_write_raw(text, "name", "{\"type\":\"string\",\"maxLength\":200}");
+    if (more) {
+        text_append_format(text, ",%s", more);
+    }
+    for (size_t i = 0; i < experiment->parameter_count; i++) {
+        json_write_parameter_schema(text, experiment->parameters[i].name, &experiment->parameters[i]);
+    }
+    json_write_end_object(text);
+    json_write_raw(text, "required", more ? "[\"experiment\",\"variants\"]" : "[\"experiment\"]");
+    json_write_boolean(text, "additionalProperties", false);
+    json_write_end_object(text);
+}
+
+static void write_request_schemas(struct text *text, const char *name, const char *more) {
+    json_write_begin_object(text, name);
+    json_write_begin_array(text, "oneOf");
+    for (size_t i = 0; experiment_table[i]; i++) {
+        write_request_schema(text, experiment_table[i], more);
+    }
+    json_write_end_array(text);
+    json_write_end_object(text);
+}
+
+static void write_components(struct text *text) {
+    json_write_begin_object(text, "components");
+    json_write_begin_object(text, "schemas");
+    write_request_schemas(text, "RunRequest", NULL);
+    write_request_schemas(
+        text, "ComparisonRequest",
+        "\"seeds\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"
+        "\"variants\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"label\"]}}");
+    for (size_t i = 0; i < openapi_schema_count; i++) {
+        json_write_raw(text, openapi_schemas[i].name, openapi_schemas[i].json);
+    }
+    json_write_end_object(text);
+    json_write_end_object(text);
+}
+
+void api_openapi_get(struct request *request) {
+    struct text text = {0};
+    json_write_begin_object(&text, NULL);
+    json_write_string(&text, "openapi", "3.1.0");
+    json_write_begin_object(&text, "info");
+    json_write_string(&text, "title", "attnlab");
+    json_write_string(&text, "version", ATTNLAB_VERSION);
+    json_write_string(&text, "description", "A laboratory for attention: experiments as runs over HTTP.");
+    json_write_end_object(&text);
+    write_paths(&text);
+    write_components(&text);
+    json_write_end_object(&text);
+    response_set_text(&request->response, 200, "application/json", &text);
+}

@@ -1,0 +1,132 @@
+/* Runs: create (and wait), list, get, cancel, delete. */
+#include "server/api_parameters.h"
+
+#include "server/json_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void answer_run(struct request *request, unsigned status, const struct run_record *run) {
+    struct text text = {0};
+    run_write_json(&text, NULL, run);
+    response_set_text(&request->response, status, "application/json", &text);
+}
+
+/* Whether the run has ended or the wait is over; then the run is the answer. */
+static bool poll_run(struct request *request) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (!runs_find(request->service->runs, request->waits_for_run, &run, &error)) {
+        response_set_error(&request->response, &error);
+        return true;
+    }
+    bool is_over = run_state_has_ended(run.state) || clock_seconds() >= request->parked.deadline ||
+                   atomic_load(&request->service->is_draining);
+    if (is_over) {
+        answer_run(request, 201, &run);
+    }
+    run_record_clear(&run);
+    return is_over;
+}
+
+static void create_run(struct request *request, const struct run_request *wanted) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (!runs_create(request->service->runs, wanted, &run, &error)) {
+        response_set_error(&request->response, &error);
+        return;
+    }
+    answer_run(request, 201, &run);
+    response_add_header(&request->response, "Location", "/api/runs/%s", run.id);
+    int64_t wait = parameter_integer(&request->query, "wait");
+    if (wait > 0) {
+        memcpy(request->waits_for_run, run.id, sizeof run.id);
+        request->parked.run_id = request->waits_for_run;
+        request->parked.deadline = request->started + (double)wait;
+        request->poll = poll_run;
+    }
+    run_record_clear(&run);
+}
+
+void api_runs_create(struct request *request) {
+    static const char *const reserved[] = {"experiment", "name", NULL};
+    struct parameter_faults faults = {0};
+    struct parameter_set set = {0};
+    const json_t *object = request->json;
+    struct run_request wanted = {.experiment = api_read_experiment(object, &faults),
+                                 .parameters = &set,
+                                 .name = api_read_text(object, "name", "", &faults),
+                                 .owner = ""};
+    bool is_prepared = !wanted.experiment || api_prepare_parameters(request, wanted.experiment, &object, 1,
+                                                                    reserved, &set, &faults);
+    if (is_prepared && !api_answer_faults(request, &faults)) {
+        create_run(request, &wanted);
+    }
+    parameter_faults_free(&faults);
+    parameter_set_free(&set);
+}
+
+void api_runs_list(struct request *request) {
+    const struct parameter_set *query = &request->query;
+    struct run_filter filter = {
+        .state = parameter_is_set(query, "state") ? run_state_find(parameter_text(query, "state")) : -1,
+        .experiment = parameter_is_set(query, "experiment") ? parameter_text(query, "experiment") : NULL,
+        .comparison = parameter_is_set(query, "comparison") ? parameter_text(query, "comparison") : NULL,
+        .before = parameter_is_set(query, "before") ? parameter_text(query, "before") : NULL,
+        .limit = (size_t)parameter_integer(query, "limit"),
+    };
+    struct run_record *runs = NULL;
+    struct error error = {0};
+    struct text text = {0};
+    size_t count = 0;
+    bool is_listed = runs_list(request->service->runs, &filter, &runs, &count, &error);
+    json_write_begin_object(&text, NULL);
+    json_write_begin_array(&text, "runs");
+    for (size_t i = 0; i < count; i++) {
+        run_write_json(&text, NULL, &runs[i]);
+    }
+    json_write_end_array(&text);
+    json_write_string(&text, "next", count == filter.limit && count > 0 ? runs[count - 1].id : NULL);
+    json_write_end_object(&text);
+    if (is_listed) {
+        response_set_text(&request->response, 200, "application/json", &text);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        run_record_clear(&runs[i]);
+    }
+    free(runs);
+    text_free(&text);
+}
+
+void api_runs_get(struct request *request) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (runs_find(request->service->runs, request_path_value(request, 0), &run, &error)) {
+        answer_run(request, 200, &run);
+        run_record_clear(&run);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
+
+void api_runs_cancel(struct request *request) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (runs_cancel(request->service->runs, request_path_value(request, 0), &run, &error)) {
+        answer_run(request, 200, &run);
+        run_record_clear(&run);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
+
+void api_runs_delete(struct request *request) {
+    struct error error = {0};
+    if (runs_delete(request->service->runs, request_path_value(request, 0), &error)) {
+        response_set_empty(&request->response, 204);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
