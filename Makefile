@@ -47,7 +47,7 @@ FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
 SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' .ci/* tests/* tests/*/*)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
-SERVER_OBJECTS := $(SERVER_SOURCES:%.c=$(BUILD)/%.o)
+SERVER_OBJECTS := $(SERVER_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/assets_embedded.o
 # What tests of the server link: all of it but main().
 SERVER_PARTS := $(filter-out $(BUILD)/server/main.o,$(SERVER_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
@@ -70,6 +70,15 @@ install: all
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	$(AR) rcs $@.new $^ && mv $@.new $@
+
+# The page's files, inside the program.
+WEB_FILES := $(shell find web -type f 2>/dev/null)
+$(BUILD)/assets_embedded.c: server/embed_assets.sh $(wildcard $(CHARTJS)) $(WEB_FILES)
+	@mkdir -p $(@D)
+	server/embed_assets.sh web $(CHARTJS) > $@.new && mv $@.new $@
+
+$(BUILD)/assets_embedded.o: $(BUILD)/assets_embedded.c
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/attnlab: $(SERVER_OBJECTS) $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
