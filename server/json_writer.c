@@ -137,6 +137,16 @@ void json_write_raw(struct text *text, const char *key, const char *json) {
     text_append_string(text, json ? json : "null");
 }
 
+void json_write_label(struct text *text, const char *key, const char *label) {
+    size_t digits = strspn(label, "0123456789");
+    bool is_number = digits > 0 && digits < 16 && !label[digits] && (digits == 1 || label[0] != '0');
+    if (is_number) {
+        json_write_raw(text, key, label);
+    } else {
+        json_write_string(text, key, label);
+    }
+}
+
 static void sink_begin_object(void *owner, const char *key) {
     json_write_begin_object(owner, key);
 }

@@ -25,6 +25,9 @@ void json_write_null(struct text *text, const char *key);
 /* A value that is JSON already; NULL becomes null. */
 void json_write_raw(struct text *text, const char *key, const char *json);
 
+/* A class label as the data has it: a whole number as a number, anything else as a string. */
+void json_write_label(struct text *text, const char *key, const char *label);
+
 /* The shortest decimal text that reads back as the same value, without key or comma; "null" where it is not
  * finite. Also used for CSV. */
 void text_append_number(struct text *text, double value);

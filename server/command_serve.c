@@ -1,0 +1,71 @@
+/* attnlab serve: the daemon, from its options to its clean end. */
+#include "server/commands.h"
+#include "server/http.h"
+#include "server/service.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Hundreds of event streams need as many descriptors; the soft limit is often 1,024. */
+static void raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Blocks the signals that end the service, before any thread starts, so that only sigwait takes them. */
+static void block_signals(sigset_t *ending) {
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static bool serve(const struct options *options, const sigset_t *ending, struct error *error) {
+    struct service service = {0};
+    char warning[512] = "";
+    int received;
+    if (!service_open(&service, options, warning, sizeof warning, error)) {
+        return false;
+    }
+    if (*warning) {
+        fprintf(stderr, "attnlab: %s\n", warning);
+    }
+    struct http *http = http_start(&service, options->listen, error);
+    if (http) {
+        printf("attnlab listening on %s\n", http_url(http));
+        fflush(stdout);
+        sigwait(ending, &received);
+    }
+    service_drain(&service);
+    http_stop(http);
+    service_close(&service);
+    return http != NULL;
+}
+
+int command_serve(int count, char *const *arguments) {
+    struct options options;
+    struct error error = {0};
+    sigset_t ending;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(arguments[i], "--help") == 0) {
+            options_write_help(stdout);
+            return 0;
+        }
+    }
+    if (!options_read(&options, count, arguments, &error)) {
+        return command_fail(&error);
+    }
+    raise_descriptor_limit();
+    block_signals(&ending);
+    if (!serve(&options, &ending, &error)) {
+        command_fail(&error);
+        return 1;
+    }
+    return 0;
+}

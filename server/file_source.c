@@ -1,0 +1,48 @@
+#include "server/file_source.h"
+
+#include "server/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct dataset *find_dataset(void *owner, const char *name, struct error *error) {
+    (void)owner;
+    void *bytes = NULL;
+    size_t size = 0;
+    const char *suffix = strrchr(name, '.');
+    bool is_tsv = suffix && strcmp(suffix, ".tsv") == 0;
+    if (!is_tsv && !(suffix && strcmp(suffix, ".csv") == 0)) {
+        error_set(error, ERROR_MISSING,
+                  "there is no data set %s; without the service, give a file: x.csv or x.tsv", name);
+        return NULL;
+    }
+    if (!file_read(name, &bytes, &size, error)) {
+        return NULL;
+    }
+    struct dataset *dataset =
+        is_tsv ? dataset_parse_tsv(bytes, size, error) : dataset_parse_csv(bytes, size, error);
+    free(bytes);
+    return dataset;
+}
+
+static void release_dataset(void *owner, const struct dataset *dataset) {
+    (void)owner;
+    dataset_free((struct dataset *)(uintptr_t)dataset);
+}
+
+static bool read_file(void *owner, const char *name, void **bytes, size_t *size, struct error *error) {
+    char path[1024];
+    int length = snprintf(path, sizeof path, "%s/%s", (const char *)owner, name);
+    if (strchr(name, '/') || *name == '.' || length < 0 || (size_t)length >= sizeof path) {
+        return error_set(error, ERROR_INVALID, "%s is not the name of a file in the data directory", name);
+    }
+    return file_read(path, bytes, size, error);
+}
+
+struct data_source file_source(const char *directory) {
+    return (struct data_source){.owner = (void *)(uintptr_t)directory,
+                                .find_dataset = find_dataset,
+                                .release_dataset = release_dataset,
+                                .read_file = read_file};
+}

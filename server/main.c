@@ -1,0 +1,49 @@
+/* attnlab: a laboratory for attention. Chooses the subcommand. */
+#include "server/commands.h"
+#include "server/options.h"
+#include "server/version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_help(void) {
+    printf("attnlab %s: watch attention being learnt\n\n"
+           "  attnlab [serve] [options]                  serve the page and the API\n"
+           "  attnlab run EXPERIMENT [--name value ...]  run one experiment here; run --help lists them\n"
+           "  attnlab health [--url URL]                 exit status 0 where the service answers\n"
+           "  attnlab --help | --version\n\n"
+           "Options of serve, each also as an environment variable such as ATTNLAB_LISTEN:\n",
+           ATTNLAB_VERSION);
+    options_write_help(stdout);
+}
+
+int command_fail(const struct error *error) {
+    fprintf(stderr, "attnlab: %s\n", error->message);
+    return error->code == ERROR_INVALID ? EXIT_BAD_OPTION : 1;
+}
+
+int main(int argument_count, char **arguments) {
+    static const struct {
+        const char *name;
+        int (*command)(int count, char *const *arguments);
+    } commands[] = {{"serve", command_serve}, {"run", command_run}, {"health", command_health}};
+    const char *first = argument_count > 1 ? arguments[1] : "";
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+        print_help();
+        return 0;
+    }
+    if (strcmp(first, "--version") == 0) {
+        printf("attnlab %s\n", ATTNLAB_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(first, commands[i].name) == 0) {
+            return commands[i].command(argument_count - 2, arguments + 2);
+        }
+    }
+    if (*first && *first != '-') {
+        fprintf(stderr, "attnlab: unknown command %s; there are serve, run and health (see --help)\n", first);
+        return EXIT_BAD_OPTION;
+    }
+    return command_serve(argument_count - 1, arguments + 1);
+}
