@@ -17,11 +17,6 @@ static void print_help(void) {
     options_write_help(stdout);
 }
 
-int command_fail(const struct error *error) {
-    fprintf(stderr, "attnlab: %s\n", error->message);
-    return error->code == ERROR_INVALID ? EXIT_BAD_OPTION : 1;
-}
-
 int main(int argument_count, char **arguments) {
     static const struct {
         const char *name;

@@ -5,6 +5,7 @@
  * so a step never waits for the disk. */
 #include "server/runs_internal.h"
 
+#include "core/model/models.h"
 #include "server/identifier.h"
 #include "server/json_writer.h"
 
@@ -162,8 +163,8 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
 static bool has_attention(const struct active_run *run) {
     if (!run->experiment->trains_model)
         return false;
-    const char *model = parameter_text(&run->parameters, "model");
-    return strcmp(model, "rnn") != 0 && strcmp(model, "lstm") != 0;
+    const struct model_entry *model = model_find(parameter_text(&run->parameters, "model"));
+    return model != NULL && model->has_attention;
 }
 
 /* The run is running now: in the store, for all who watch, and in memory. */
