@@ -2,6 +2,7 @@
 #include "server/datasets.h"
 
 #include "server/identifier.h"
+#include "server/keras_weights.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -271,6 +272,7 @@ struct data_source datasets_source(struct datasets *datasets) {
                                 .find_dataset = find_dataset,
                                 .release_dataset = release_dataset,
                                 .read_file = read_file,
+                                .decode_weights = keras_weights_decode,
                                 .cache_get = cache_get,
                                 .cache_put = cache_put};
 }

@@ -1,6 +1,7 @@
 #include "server/file_source.h"
 
 #include "server/file.h"
+#include "server/keras_weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,5 +45,6 @@ struct data_source file_source(const char *directory) {
     return (struct data_source){.owner = (void *)(uintptr_t)directory,
                                 .find_dataset = find_dataset,
                                 .release_dataset = release_dataset,
-                                .read_file = read_file};
+                                .read_file = read_file,
+                                .decode_weights = keras_weights_decode};
 }

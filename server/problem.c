@@ -66,7 +66,7 @@ void response_set_faults(struct response *response, const struct parameter_fault
         response_set_problem(response, 503, "out of memory; try again later");
         return;
     }
-    char detail[420];
+    char detail[640];
     snprintf(detail, sizeof detail, "%s %s%s", faults->items[0].field, faults->items[0].message,
              faults->count > 1 ? "; and more, see errors" : "");
     struct text text = {0};

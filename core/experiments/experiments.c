@@ -4,9 +4,16 @@
 #include <string.h>
 
 const struct experiment *const experiment_table[] = {
-    &experiment_train,   &experiment_attention_steps,   &experiment_running_average,
-    &experiment_scaling, &experiment_gradient_reach,    &experiment_permutation,
-    &experiment_cost,    &experiment_transformer_block, NULL,
+    &experiment_train,
+    &experiment_attention_steps,
+    &experiment_running_average,
+    &experiment_scaling,
+    &experiment_gradient_reach,
+    &experiment_permutation,
+    &experiment_cost,
+    &experiment_transformer_block,
+    &experiment_retrieval,
+    NULL,
 };
 
 const struct experiment *experiment_find(const char *name) {

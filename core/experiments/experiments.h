@@ -16,5 +16,6 @@ extern const struct experiment experiment_gradient_reach;
 extern const struct experiment experiment_permutation;
 extern const struct experiment experiment_cost;
 extern const struct experiment experiment_transformer_block;
+extern const struct experiment experiment_retrieval;
 
 #endif

@@ -70,7 +70,7 @@ struct parameter_set {
  * what was given. All faults are collected before anything is answered. */
 struct parameter_fault {
     char field[64];
-    char message[320];
+    char message[480];
 };
 
 struct parameter_faults {
