@@ -80,6 +80,7 @@ async function showChapter(entry, parameters) {
     module.mount(body, {
       signal, parameters,
       experiment: (name) => known.get(name),
+      experimentNames: [...known.keys()],
       remember: (values) => {
         if (signal.aborted) return;
         writeAddress(entry.id, values);

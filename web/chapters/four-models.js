@@ -5,14 +5,14 @@ import { createAlert } from '../shared/alert.js';
 import { get, isOver, post } from '../shared/api.js';
 import { createAttentionView } from '../shared/attention-view.js';
 import { createChart } from '../shared/chart.js';
+import { followComparison } from '../shared/comparison.js';
+import { createComparisonTable } from '../shared/comparison-table.js';
 import { createCurlLine } from '../shared/curl.js';
 import { h, oncePerFrame, replaceChildren, uniqueId } from '../shared/dom.js';
 import { createExpectations } from '../shared/expectation.js';
 import { createProgress } from '../shared/experiment-panel.js';
 import { createForm } from '../shared/form.js';
-import { fixed, integer, percent, seconds } from '../shared/format.js';
-import { followComparison } from '../shared/comparison.js';
-import { createTable } from '../shared/table.js';
+import { fixed, percent } from '../shared/format.js';
 import { seriesColor, DASHES } from '../shared/theme.js';
 
 const VARIANTS = [
@@ -149,14 +149,14 @@ function createLiveView(page) {
   const loss = createChart({ title: 'Training loss', legend: false, signal, x: { label: 'epoch', min: 0 }, y: { label: 'cross-entropy (cut at 1)', min: 0, max: 1, format: (value) => fixed(value, 4) } });
   const accuracy = createChart({ title: 'Test accuracy', legend: false, signal, x: { label: 'epoch', min: 0 }, y: { label: 'share of test examples', min: 0.4, max: 1, format: (value) => fixed(value, 4) } });
   const key = h('div', { class: 'series-key' });
-  const tableSlot = h('div');
+  const table = createComparisonTable('Test accuracy after training (guessing gives 0.5)');
   const attention = createAttentionView({ signal, onChange: (shown) => { attentionShown = shown; updateExpectations(); } });
   const runChoice = h('select', { id: 'attention-run', onchange: () => chooseRun(runChoice.value) });
   const attentionBlock = h('section', { hidden: true, 'aria-labelledby': 'attention-heading' },
     h('h2', { id: 'attention-heading' }, 'Where it looks'),
     h('div', { class: 'slider-row' }, h('label', { for: 'attention-run' }, 'Run'), runChoice), attention.element);
   const expectations = createExpectations(CLAIMS);
-  const results = h('div', { hidden: true }, key, h('div', { class: 'pair' }, loss.element, accuracy.element), tableSlot, attentionBlock);
+  const results = h('div', { hidden: true }, key, h('div', { class: 'pair' }, loss.element, accuracy.element), table.element, attentionBlock);
   const element = h('div', null, results, expectations.element);
 
   let comparison = null;
@@ -173,36 +173,7 @@ function createLiveView(page) {
     }));
     loss.setSeries(series((row) => row.train_loss));
     accuracy.setSeries(series((row) => row.test_accuracy));
-    drawTable();
   });
-
-  let table = null;
-  function drawTable() {
-    if (!comparison) return;
-    const columnCount = comparison.rows[0]?.accuracies.length ?? 0;
-    const seedOf = (index) => [...runs.values()][index]?.seed ?? index;
-    table ??= createTable({
-      caption: 'Test accuracy after training (guessing gives 0.5)',
-      columns: [
-        { label: 'model', cell: (row) => row.label },
-        ...Array.from({ length: columnCount }, (_, index) => ({ label: `seed ${seedOf(index)}`, numeric: true, cell: (row) => accuracyCell(row, index) })),
-        { label: 'mean', numeric: true, cell: (row) => fixed(row.mean, 4) },
-        { label: 'worst', numeric: true, cell: (row) => fixed(row.worst, 4) },
-        { label: 'parameters', numeric: true, cell: (row) => integer(row.parameter_count) },
-        { label: 'time', numeric: true, cell: (row) => seconds(row.seconds) },
-      ],
-    });
-    table.update(comparison.rows.map((row, index) => ({ ...row, index })));
-    if (!table.element.isConnected) replaceChildren(tableSlot, table.element);
-  }
-
-  function accuracyCell(row, seedIndex) {
-    if (row.accuracies[seedIndex] !== null) return fixed(row.accuracies[seedIndex], 4);
-    const entry = [...runs.values()].find((one) => one.variant === row.index && one.seedIndex === seedIndex);
-    const last = entry?.epochs.at(-1);
-    if (!entry || !last) return h('span', { class: 'pending' }, entry?.state ?? 'queued');
-    return h('span', { class: 'pending' }, isOver(entry.state) ? entry.state : `epoch ${last.epoch}`);
-  }
 
   function drawKey() {
     const entries = [...runs.values()];
@@ -243,22 +214,22 @@ function createLiveView(page) {
     begin(started) {
       comparison = started;
       runs = new Map();
-      table = null;
       attentionShown = null;
       results.hidden = false;
       attentionBlock.hidden = true;
       hidden.clear();
       expectations.clear();
-      drawTable();
+      table.begin(started);
       results.scrollIntoView({ block: 'nearest' });
     },
     rows(newest) {
       comparison = newest;
-      draw();
+      table.rows(newest);
       updateExpectations();
     },
     // All runs of the comparison, once known: [{ id, variant, seed, seedIndex, label, parameters, state }].
     run(entries) {
+      table.run(entries);
       const first = runs.size === 0;
       for (const entry of entries) {
         const known = runs.get(entry.id);
@@ -268,7 +239,6 @@ function createLiveView(page) {
         }
       }
       if (first) {
-        table = null;
         drawKey();
         drawRunChoice();
       }
@@ -278,6 +248,7 @@ function createLiveView(page) {
       const entry = runs.get(id);
       if (!entry) return;
       entry.epochs[row.epoch] = row;
+      table.epoch(id, row);
       draw();
     },
     attention(id, epoch) {
@@ -293,7 +264,7 @@ function colorOf(label, index) {
 
 const rowOf = (comparison, label) => {
   const row = comparison.rows.find((one) => one.label === label);
-  return row && row.mean !== null ? row : null;
+  return row && row.accuracies.every((value) => value !== null) ? row : null;
 };
 
 const CLAIMS = [

@@ -2,7 +2,7 @@
 // table of the same numbers (built when it is opened).
 
 import { h, oncePerFrame, replaceChildren } from './dom.js';
-import { compact } from './format.js';
+import { compact, superscript } from './format.js';
 import { createTable } from './table.js';
 import { onThemeChange, seriesColor, themeColor, DASHES } from './theme.js';
 
@@ -48,7 +48,11 @@ function axis(options, discrete) {
 // A log axis labels its powers of ten only.
 function logTick(options) {
   if (options.type !== 'logarithmic') return (value) => compact(value);
-  return (value) => (Number.isInteger(Math.round(1e6 * Math.log10(value)) / 1e6) ? compact(value) : '');
+  return (value) => {
+    const exponent = Math.round(1e6 * Math.log10(value)) / 1e6;
+    if (!Number.isInteger(exponent)) return '';
+    return Math.abs(exponent) < 4 ? compact(value) : `10${superscript(exponent)}`;
+  };
 }
 
 function describe(title, x, y) {

@@ -38,13 +38,15 @@ const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 function hasParameters(run, schema, body) {
   return Object.entries(schema.properties).every(([name, property]) => {
     if (name in body) return same(run.parameters[name], body[name]);
-    return property.default === undefined || property['x-default-note'] || same(run.parameters[name], property.default);
+    return property.default === undefined || property.default_note || same(run.parameters[name], property.default);
   });
 }
 
 // options: experiment (name), main, more, except (as createForm), fixed (parameters the chapter sets),
 // extra() (further parameters), render(result, run), clear() (called when a new run begins), automatic (run at
-// once where no run fits: for experiments that take milliseconds), button (its text).
+// once where no run fits: for experiments that take milliseconds), live (run on every change), showErrors(errors)
+// (faults of fields that the chapter draws itself; returns the rest), failed() (the run failed or was refused),
+// button (its text).
 // Returns { element, form, run(), refresh() }.
 export function createExperimentPanel(page, options) {
   const { schema } = page.experiment(options.experiment);
@@ -53,6 +55,7 @@ export function createExperimentPanel(page, options) {
   const note = h('p', { class: 'hint run-note' });
   const runButton = h('button', { type: 'submit', class: 'primary' }, options.button ?? 'Run');
   let current = null;
+  let attempt = 0;
 
   const form = createForm({
     schema, main: options.main, more: options.more, except: options.except, address: page.parameters, onChange: () => refresh(),
@@ -76,11 +79,19 @@ export function createExperimentPanel(page, options) {
     if (options.live && current !== null) run();
   }
 
+  function showErrors(errors) {
+    const others = form.showErrors(errors);
+    return options.showErrors ? options.showErrors(others) : others;
+  }
+
   function show(finished) {
     current = finished;
     progress.hide();
     runButton.disabled = false;
-    if (finished.state === 'failed') return alert.show(new Error(errorText(finished)));
+    if (finished.state === 'failed') {
+      options.failed?.();
+      return alert.show(new Error(errorText(finished)));
+    }
     if (finished.state === 'cancelled') return replaceChildren(note, 'Cancelled.');
     const took = (Date.parse(finished.finished_at) - Date.parse(finished.started_at)) / 1000;
     replaceChildren(note, h('a', { href: `/api/runs/${finished.id}` }, `run ${finished.id}`), `, ${time(finished.finished_at)}`, Number.isFinite(took) && took > 0 ? `, took ${seconds(took)}` : '');
@@ -94,7 +105,10 @@ export function createExperimentPanel(page, options) {
     replaceChildren(note);
     followRun(started.id, {
       run: (state) => progress.show(state.state, state.progress),
-      epoch: (row) => options.epoch?.(row, started),
+      epoch: (row) => {
+        progress.show('running', { done: row.epoch, total: started.parameters.epochs, unit: 'epochs' });
+        options.epoch?.(row, started);
+      },
       end: (finished) => current?.id === finished.id && show(finished),
       failed: (error) => alert.show(error),
     }, page.signal);
@@ -102,21 +116,27 @@ export function createExperimentPanel(page, options) {
 
   async function run() {
     const request = body();
+    attempt += 1;
+    const thisAttempt = attempt;
     alert.clear();
-    runButton.disabled = true;
+    // A disabled button would lose the keyboard's place; a chapter that runs on every change keeps it.
+    runButton.disabled = !options.live;
     try {
       const started = await post(`/api/runs${query({ wait: options.slow ? null : QUICK_WAIT_SECONDS })}`, request, page.signal);
-      form.showErrors([]);
+      if (thisAttempt !== attempt) return;
+      showErrors([]);
       const { experiment, ...parameters } = request;
-      page.remember({ ...parameters, run: started.id });
+      page.remember({ ...options.remember?.(), ...parameters, run: started.id });
       if (isOver(started.state)) show(started);
       else {
         options.clear?.();
         follow(started);
       }
     } catch (error) {
+      if (thisAttempt !== attempt) return;
       runButton.disabled = false;
-      const others = form.showErrors(error.errors ?? []);
+      options.failed?.();
+      const others = showErrors(error.errors ?? []);
       if (!error.errors?.length || others.length) alert.show(error, others);
     }
   }
@@ -147,4 +167,14 @@ export function createExperimentPanel(page, options) {
   // After the chapter has put everything in place.
   queueMicrotask(start);
   return { element, form, run, refresh };
+}
+
+// The result of a quick experiment with these parameters, from an earlier run or a new one.
+export async function resultOf(page, experiment, parameters) {
+  const { schema } = page.experiment(experiment);
+  const { runs } = await get(`/api/runs${query({ experiment, state: 'succeeded', limit: 20 })}`, page.signal);
+  const known = runs.find((candidate) => hasParameters(candidate, schema, parameters));
+  const run = known ? await get(`/api/runs/${known.id}`, page.signal) : await post('/api/runs?wait=30', { experiment, ...parameters }, page.signal);
+  if (run.state !== 'succeeded') throw new Error(run.state === 'failed' ? errorText(run) : 'The run is still waiting in the queue.');
+  return run.result;
 }

@@ -12,6 +12,9 @@ const kindOf = (schema) => {
   return schema.items?.type === 'array' ? 'matrix' : 'list';
 };
 
+// A bound beyond this is there for the machine's sake and tells a person nothing.
+const LARGEST_SHOWN = 1e9;
+
 const listOf = (text) => text.split(/[\s,;]+/).filter((part) => part !== '').map((part) => toNumber(part));
 // What is not a number is sent as it was typed: the server says what is wrong with it.
 const toNumber = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
@@ -21,6 +24,7 @@ function rangeText(schema) {
   const bounds = schema.items?.type === 'integer' || schema.items?.type === 'number' ? schema.items : schema;
   const low = bounds.exclusiveMinimum ?? bounds.minimum;
   if (low === undefined || bounds.maximum === undefined) return '';
+  if (bounds.maximum > LARGEST_SHOWN) return `from ${low}`;
   return bounds.exclusiveMinimum === undefined ? `${low} to ${bounds.maximum}` : `above ${low}, at most ${bounds.maximum}`;
 }
 
@@ -72,9 +76,9 @@ function createField(name, schema) {
   const errorId = `${id}-error`;
   const kind = kindOf(schema);
   // A default that depends on other values is left to the server: the field stays empty and says so.
-  const depends = Boolean(schema['x-default-note']);
+  const depends = Boolean(schema.default_note) && kind !== 'choice' && kind !== 'boolean';
   const usable = depends ? { ...schema, default: undefined } : schema;
-  const attributes = { id, name, 'aria-describedby': `${helpId} ${errorId}`, placeholder: depends ? schema['x-default-note'] : null };
+  const attributes = { id, name, 'aria-describedby': `${helpId} ${errorId}`, placeholder: depends ? [schema.default, `(${schema.default_note})`].filter((part) => part !== undefined).join(' ') : null };
   const grouped = kind === 'choices';
   if (grouped) {
     attributes['aria-labelledby'] = `${id}-label`;
@@ -82,7 +86,7 @@ function createField(name, schema) {
   }
   const control = CONTROLS[kind](usable, attributes);
   const label = h(grouped ? 'span' : 'label', { class: 'field-label', id: `${id}-label`, for: grouped ? null : id }, schema.title ?? name);
-  const help = h('span', { class: 'field-help', id: helpId }, [schema.description, rangeText(schema)].filter(Boolean).join(' \u00b7 '));
+  const help = h('span', { class: 'field-help', id: helpId }, [schema.description, rangeText(schema)].filter(Boolean).join(' '));
   const error = h('span', { class: 'field-error', id: errorId, role: 'alert' });
   const element = h('div', { class: `field field-${kind}` },
     kind === 'boolean' ? [control.element, label] : [label, control.element], error, help);

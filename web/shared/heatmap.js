@@ -9,7 +9,9 @@ import { onThemeChange, themeColor } from './theme.js';
 
 const FONT = '12px system-ui, sans-serif';
 const SCALE_WIDTH = 12;
-const NUMBER_CELL_WIDTH = 36;
+const NUMBER_CELL_WIDTH = 33;
+// From here on there is room for a third decimal place, in larger type.
+const ROOMY_CELL_WIDTH = 52;
 const NUMBER_CELL_HEIGHT = 18;
 
 // Smallest and largest finite values; a constant matrix gets a range of its own so that it has a colour.
@@ -25,7 +27,7 @@ const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 // options: title, rowTitle, columnTitle, range ([low, high], or absent: the matrix's own), digits,
 // maxCell (largest cell in px), height (largest in px), scale (show the colour scale), maskedText.
-// Returns { element, setMatrix(matrix, { rowLabels, columnLabels }), cell }. null in a matrix is a masked cell.
+// Returns { element, setTitle(text), setMatrix(matrix, { rowLabels, columnLabels }) }. null in a matrix is a masked cell.
 export function createHeatmap(options) {
   const { title, rowTitle = 'row', columnTitle = 'column', digits = 4, maxCell = 46, height = 400, scale = true, signal } = options;
   const canvas = h('canvas', {
@@ -34,7 +36,8 @@ export function createHeatmap(options) {
   });
   const readout = h('output', { class: 'readout', 'aria-live': 'polite' }, '\u00a0');
   const area = h('div', { class: 'heatmap-area' }, canvas);
-  const element = h('figure', { class: 'heatmap' }, title && h('figcaption', null, title), area, readout);
+  const caption = h('figcaption', null, title);
+  const element = h('figure', { class: 'heatmap' }, caption, area, readout);
 
   let matrix = [];
   let labels = { rowLabels: [], columnLabels: [] };
@@ -69,7 +72,7 @@ export function createHeatmap(options) {
     const available = Math.max(120, area.clientWidth - left - right);
     const cellWidth = Math.min(maxCell, available / columns);
     // Words that do not fit across their column stand upright.
-    const upright = columnLabelWidth + 4 > cellWidth && labels.columnLabels?.some((label) => Number.isNaN(Number(label)));
+    const upright = columnLabelWidth + 6 > cellWidth && labels.columnLabels?.some((label) => Number.isNaN(Number(label)));
     const bottom = 22 + (upright ? columnLabelWidth + 4 : 16);
     const cellHeight = Math.min(options.maxCellHeight ?? Math.min(cellWidth, maxCell), (height - bottom - 6) / rows);
     return {
@@ -94,9 +97,9 @@ export function createHeatmap(options) {
         context.fillStyle = value === null ? masked : cssColor(color);
         context.fillRect(x, y, Math.round(left + (column + 1) * cellWidth) - x, Math.round(top + (row + 1) * cellHeight) - y);
         if (!numbers) continue;
-        context.font = `${cellWidth >= 44 ? 12 : 10.5}px system-ui, sans-serif`;
+        context.font = `${cellWidth >= ROOMY_CELL_WIDTH ? 13 : 10.5}px system-ui, sans-serif`;
         context.fillStyle = value === null ? themeColor('ink-soft') : inkOn(color);
-        context.fillText(value === null ? '\u2212\u221e' : fixed(value, Math.min(digits, cellWidth >= 44 ? 3 : 2)), x + cellWidth / 2, y + cellHeight / 2 + 0.5);
+        context.fillText(value === null ? '\u2212\u221e' : fixed(value, Math.min(digits, cellWidth >= ROOMY_CELL_WIDTH ? 3 : 2)), x + cellWidth / 2, y + cellHeight / 2 + 0.5);
       }
     }
   }
@@ -214,6 +217,7 @@ export function createHeatmap(options) {
 
   return {
     element,
+    setTitle(text) { caption.textContent = text; },
     setMatrix(newMatrix, newLabels = {}) {
       matrix = newMatrix;
       labels = newLabels;

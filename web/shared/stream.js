@@ -7,6 +7,8 @@ import { get, isOver } from './api.js';
 
 const TYPES = ['state', 'epoch', 'step', 'attention', 'end'];
 const RETRY_MILLISECONDS = 2000;
+// Runs without epochs tell of their progress only when asked.
+const PROGRESS_MILLISECONDS = 1000;
 
 const listeners = new Set();
 let source = null;
@@ -58,6 +60,13 @@ export function followRun(id, handlers, signal) {
       resolve(run);
     };
 
+    let timer = 0;
+    const poll = () => {
+      clearTimeout(timer);
+      timer = setTimeout(catchUp, PROGRESS_MILLISECONDS);
+    };
+    stop.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+
     const catchUp = async () => {
       try {
         const run = await get(`/api/runs/${id}`, signal);
@@ -68,6 +77,7 @@ export function followRun(id, handlers, signal) {
         if (over || stop.signal.aborted) return;
         handlers.run?.(run);
         if (isOver(run.state)) finish(run);
+        else if (run.experiment !== 'train') poll();
       } catch (error) {
         if (error.name !== 'AbortError') handlers.failed?.(error);
       }
