@@ -92,19 +92,24 @@ def numbers(values):
     return textwrap.fill(", ".join(f"{float(v):.8g}" for v in values), 118)
 
 
-print("/* Made by tests/reference/make_training_golden.py with torch %s. */" % torch.__version__)
-print("#include <stddef.h>\n")
-print("static const struct golden_model {")
-print("    const char *model, *position;")
-print("    double losses[3][64], logits[32], loss;")
-print("    const double *gradient;")
-print("    size_t parameter_count;")
-print("} golden_models[] = {")
-for model, position, make in MODELS:
-    print(f'{{"{model}", "{position}", {{')
-    for seed in range(3):
-        print("{" + numbers(first_losses(make, seed)) + "},")
-    logits, loss, gradient = first_gradient(make)
-    print("}, {" + numbers(logits) + f"}}, {loss:.9g}, (const double[]){{" + numbers(gradient) + "},")
-    print(f"{len(gradient)}}},")
-print("};")
+def main():
+    print("/* Made by tests/reference/make_training_golden.py with torch %s. */" % torch.__version__)
+    print("#include <stddef.h>\n")
+    print("static const struct golden_model {")
+    print("    const char *model, *position;")
+    print("    double losses[3][64], logits[32], loss;")
+    print("    const double *gradient;")
+    print("    size_t parameter_count;")
+    print("} golden_models[] = {")
+    for model, position, make in MODELS:
+        print(f'{{"{model}", "{position}", {{')
+        for seed in range(3):
+            print("{" + numbers(first_losses(make, seed)) + "},")
+        logits, loss, gradient = first_gradient(make)
+        print("}, {" + numbers(logits) + f"}}, {loss:.9g}, (const double[]){{" + numbers(gradient) + "},")
+        print(f"{len(gradient)}}},")
+    print("};")
+
+
+if __name__ == "__main__":
+    main()

@@ -69,7 +69,7 @@ static inline double layer_check_loss(struct layer_run *run, const float *weight
 /* Compares gradient[count] with central differences of the loss as values[i] moves. */
 static inline void layer_check_differences(struct layer_run *run, const float *weights, float *values,
                                            const float *gradient, size_t count, const char *what) {
-    const float step = 1e-2F;
+    const float step = 2e-3F;
     for (size_t i = 0; i < count; i++) {
         float kept = values[i];
         values[i] = kept + step;

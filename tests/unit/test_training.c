@@ -1,4 +1,5 @@
-/* The chapter's four models against PyTorch, and the training loop: cancelling, going on, threads, divergence. */
+/* The chapter's four models against PyTorch, and the training loop: cancelling, going on, threads,
+ * divergence. */
 #include "core/model/loss.h"
 #include "core/model/models.h"
 #include "core/random/torch_random.h"
@@ -37,8 +38,9 @@ static void on_step(void *owner, size_t step, double loss) {
     fixture->step_count = step;
 }
 
-static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const float *weights, size_t weight_count,
-                     const void *checkpoint, size_t checkpoint_size, struct error *error) {
+static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const float *weights,
+                     size_t weight_count, const void *checkpoint, size_t checkpoint_size,
+                     struct error *error) {
     struct fixture *fixture = owner;
     (void)error;
     fixture->epoch_count++;
@@ -87,8 +89,8 @@ static void set_up(struct fixture *fixture, const char *model, enum position pos
 
 static bool run(struct fixture *fixture) {
     struct training *training = training_create(&fixture->settings, &fixture->error);
-    bool ok = training != NULL &&
-              training_run(training, &fixture->context, &fixture->outcome, &fixture->error);
+    bool ok =
+        training != NULL && training_run(training, &fixture->context, &fixture->outcome, &fixture->error);
     training_free(training);
     return ok;
 }
@@ -128,8 +130,8 @@ START_TEST(first_64_losses_are_pytorchs) {
 }
 END_TEST
 
-/* Compares each tensor's gradient relative to its largest value. The key bias is left out: softmax does not see
- * it, its gradient is rounding noise around zero. */
+/* Compares each tensor's gradient relative to its largest value. The key bias is left out: softmax does not
+ * see it, its gradient is rounding noise around zero. */
 static void compare_gradients(const struct model *model, const float *actual, const double *expected) {
     struct tensor tensors[MODEL_MAXIMUM_TENSORS];
     size_t count = model_tensors(model, tensors);
@@ -278,7 +280,9 @@ START_TEST(any_number_of_threads_gives_the_same_bits) {
         set_up(&threaded, golden->model, position_of(golden), 0, 1);
         threaded.context.parallel = (struct parallel_executor){&pool, pool_run};
         ck_assert(run(&threaded));
-        ck_assert_msg(memcmp(threaded.weights, plain.weights, plain.model.parameter_count * sizeof(float)) == 0, "%zu threads", threads[i]);
+        ck_assert_msg(memcmp(threaded.weights, plain.weights, plain.model.parameter_count * sizeof(float)) ==
+                          0,
+                      "%zu threads", threads[i]);
         ck_assert_mem_eq(threaded.losses, plain.losses, 32 * sizeof(double));
         tear_down(&threaded);
     }

@@ -1,0 +1,185 @@
+/* The fast kernels against the plain ones, at sizes that leave tails of every length. */
+#include "core/math/kernels.h"
+#include "core/model/adam.h"
+#include "core/random/torch_random.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 4096 };
+
+static float plain[LONGEST], fast[LONGEST], other[LONGEST], third[LONGEST];
+static const struct kernels *chosen;
+
+static void draw(float *values, size_t count, uint64_t seed, double deviation) {
+    struct torch_generator generator;
+    torch_generator_seed(&generator, seed);
+    torch_normal(&generator, values, count, 0, deviation);
+}
+
+/* Relative to the expected value, from `floor` up. */
+static void compare(const float *got, const float *expected, size_t count, float tolerance, float floor) {
+    for (size_t i = 0; i < count; i++) {
+        float allowed = tolerance * fmaxf(fabsf(expected[i]), floor);
+        if (!(fabsf(got[i] - expected[i]) <= allowed))
+            ck_abort_msg("value %zu of %zu: %.9g, plain %.9g", i, count, (double)got[i], (double)expected[i]);
+    }
+}
+
+START_TEST(elementwise_functions) {
+    const size_t count = (size_t)_i;
+    draw(plain, count, 1, 8);
+    memcpy(other, plain, sizeof other);
+    memcpy(fast, other, sizeof fast);
+    kernels_plain.exponential(plain, count);
+    chosen->exponential(fast, count);
+    compare(fast, plain, count, 4e-7F, 0);
+    memcpy(plain, other, sizeof plain);
+    memcpy(fast, other, sizeof fast);
+    kernels_plain.hyperbolic_tangent(plain, count);
+    chosen->hyperbolic_tangent(fast, count);
+    compare(fast, plain, count, 4e-7F, 0);
+    memcpy(plain, other, sizeof plain);
+    memcpy(fast, other, sizeof fast);
+    kernels_plain.sigmoid(plain, count);
+    chosen->sigmoid(fast, count);
+    compare(fast, plain, count, 4e-7F, 0);
+    ck_assert(fast[count] == other[count]);
+}
+END_TEST
+
+START_TEST(extremes) {
+    float values[] = {0, -0.0F, 1e-30F, -1e-30F, 80, -80, 200, -200, INFINITY, -INFINITY, NAN};
+    enum { COUNT = sizeof values / sizeof values[0] };
+    float e[COUNT], t[COUNT], s[COUNT];
+    memcpy(e, values, sizeof e);
+    memcpy(t, values, sizeof t);
+    memcpy(s, values, sizeof s);
+    chosen->exponential(e, COUNT);
+    chosen->hyperbolic_tangent(t, COUNT);
+    chosen->sigmoid(s, COUNT);
+    ck_assert(e[0] == 1 && e[1] == 1 && e[2] == 1);
+    ck_assert(e[7] == 0 && e[9] == 0 && e[6] > 1e38F && e[8] > 1e38F && isnan(e[10]));
+    ck_assert(t[0] == 0 && t[1] == 0 && t[2] == 1e-30F && t[3] == -1e-30F);
+    ck_assert(t[6] == 1 && t[7] == -1 && t[8] == 1 && t[9] == -1 && isnan(t[10]));
+    ck_assert(s[0] == 0.5F && s[6] == 1 && s[8] == 1 && s[7] < 1e-37F && s[9] < 1e-37F && isnan(s[10]));
+}
+END_TEST
+
+START_TEST(softmax_and_its_gradient) {
+    const size_t columns = (size_t)_i, rows = 7, count = rows * columns;
+    draw(plain, count, 2, 3);
+    plain[0] = -INFINITY;
+    for (size_t j = 0; j < columns; j++)
+        plain[columns + j] = -INFINITY;
+    memcpy(fast, plain, sizeof fast);
+    kernels_plain.softmax_rows(plain, rows, columns, 0.7F);
+    chosen->softmax_rows(fast, rows, columns, 0.7F);
+    compare(fast, plain, count, 1e-6F, 0);
+    for (size_t j = 0; j < columns; j++)
+        ck_assert(fast[columns + j] == 0);
+    for (size_t i = 2; i < rows; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < columns; j++)
+            sum += (double)fast[i * columns + j];
+        ck_assert_double_le(fabs(sum - 1), 1e-6);
+    }
+
+    draw(other, count, 3, 1);
+    memcpy(third, other, sizeof third);
+    kernels_plain.softmax_rows_backward(plain, other, rows, columns, 0.7F);
+    chosen->softmax_rows_backward(plain, third, rows, columns, 0.7F);
+    compare(third, other, count, 2e-6F, 0.1F);
+
+    draw(other, columns, 4, 1);
+    memcpy(fast, plain, sizeof fast);
+    kernels_plain.softmax_rows_backward_shared(plain, other, rows, columns, 0.7F);
+    chosen->softmax_rows_backward_shared(fast, other, rows, columns, 0.7F);
+    compare(fast, plain, count, 2e-6F, 0.1F);
+}
+END_TEST
+
+START_TEST(column_sums_and_tanh_backward) {
+    const size_t columns = (size_t)_i, rows = 13;
+    float sums[2][64] = {{1, 2}, {1, 2}};
+    draw(other, rows * columns, 5, 1);
+    kernels_plain.add_column_sums(other, rows, columns, sums[0]);
+    chosen->add_column_sums(other, rows, columns, sums[1]);
+    compare(sums[1], sums[0], columns, 2e-6F, 1);
+    ck_assert(sums[1][columns] == sums[0][columns]);
+
+    draw(plain, columns, 6, 1);
+    kernels_plain.hyperbolic_tangent(plain, columns);
+    kernels_plain.tanh_backward(plain, other, third, columns);
+    chosen->tanh_backward(plain, other, fast, columns);
+    compare(fast, third, columns, 1e-6F, 0.1F);
+}
+END_TEST
+
+START_TEST(lstm_steps) {
+    const size_t width = (size_t)_i, rows = 3, block = rows * width;
+    float gates[2][4 * 3 * 64], before[3 * 64], cell[2][3 * 64], squashed[2][3 * 64], hidden[2][3 * 64];
+    float grad_hidden[3 * 64], grad_cell[2][3 * 64];
+    draw(gates[0], 4 * block, 7, 2);
+    draw(before, block, 8, 1);
+    draw(grad_hidden, block, 9, 1);
+    draw(grad_cell[0], block, 10, 1);
+    const struct kernels *both[] = {&kernels_plain, chosen};
+    for (size_t first = 0; first < 2; first++) {
+        memcpy(gates[1], gates[0], sizeof gates[1]);
+        memcpy(grad_cell[1], grad_cell[0], sizeof grad_cell[1]);
+        for (size_t i = 0; i < 2; i++)
+            both[i]->lstm_step(gates[i], first ? NULL : before, cell[i], squashed[i], hidden[i], rows, width);
+        compare(gates[1], gates[0], 4 * block, 1e-6F, 0.1F);
+        compare(cell[1], cell[0], block, 1e-6F, 0.1F);
+        compare(squashed[1], squashed[0], block, 1e-6F, 0.1F);
+        compare(hidden[1], hidden[0], block, 1e-6F, 0.1F);
+        for (size_t i = 0; i < 2; i++)
+            both[i]->lstm_step_backward(gates[i], first ? NULL : before, squashed[i], grad_hidden,
+                                        grad_cell[i], rows, width);
+        compare(gates[1], gates[0], 4 * block, 2e-6F, 0.1F);
+        compare(grad_cell[1], grad_cell[0], block, 2e-6F, 0.1F);
+    }
+}
+END_TEST
+
+START_TEST(adam_steps) {
+    const size_t count = (size_t)_i;
+    float p[2][64], m[2][64], v[2][64], g[64];
+    draw(p[0], count, 11, 1);
+    draw(m[0], count, 12, 1e-2);
+    draw(v[0], count, 13, 1e-3);
+    draw(g, count, 14, 1e-1);
+    for (size_t j = 0; j < count; j++)
+        v[0][j] = fabsf(v[0][j]);
+    memcpy(p[1], p[0], sizeof p[1]);
+    memcpy(m[1], m[0], sizeof m[1]);
+    memcpy(v[1], v[0], sizeof v[1]);
+    struct adam_factors factors = adam_factors_at(3, 0.005);
+    kernels_plain.adam_step(p[0], g, m[0], v[0], count, &factors);
+    chosen->adam_step(p[1], g, m[1], v[1], count, &factors);
+    compare(p[1], p[0], count, 1e-6F, 0.1F);
+    compare(m[1], m[0], count, 1e-6F, 1e-3F);
+    compare(v[1], v[0], count, 1e-6F, 1e-4F);
+}
+END_TEST
+
+int main(void) {
+    chosen = kernels_choose();
+    Suite *suite = suite_create("kernels");
+    TCase *tests = tcase_create(chosen->name);
+    tcase_add_loop_test(tests, elementwise_functions, 1, 70);
+    tcase_add_test(tests, extremes);
+    tcase_add_loop_test(tests, softmax_and_its_gradient, 1, 40);
+    tcase_add_loop_test(tests, column_sums_and_tanh_backward, 1, 40);
+    tcase_add_loop_test(tests, lstm_steps, 1, 40);
+    tcase_add_loop_test(tests, adam_steps, 1, 40);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
