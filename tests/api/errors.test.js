@@ -1,0 +1,184 @@
+// Bad input: the right status and problem+json, all faults at once, and the service lives on.
+import assert from "node:assert/strict";
+import net from "node:net";
+import { after, before, test } from "node:test";
+import { Client, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+let daemon, client;
+before(async () => {
+    daemon = await startDaemon({ args: ["--workers", "1"] });
+    client = new Client(daemon.url);
+});
+after(() => daemon.stop());
+
+const fields = (problem) => problem.errors.map(({ field }) => field).sort();
+
+test("what is not JSON is 400", async () => {
+    for (const body of ["", "{", "nonsense", '{"a":1', "{'experiment': 'train'}", '{"experiment": NaN}', "\xff"]) {
+        await client.postProblem(400, "api/runs", body);
+    }
+});
+
+test("JSON that is no object is 422", async () => {
+    for (const body of ["[]", "[1, 2]"]) await client.postProblem(422, "api/runs", body);
+});
+
+test("another media type is 415", async () => {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonx"]) {
+        const options = { method: "POST", headers: { "Content-Type": type }, body: "{}" };
+        await client.problem(415, "api/runs", options);
+    }
+    const run = await client.post("api/runs", smallTraining, { "Content-Type": "application/json; charset=utf-8" });
+    assert.equal(run.status, 201);
+});
+
+test("too large a body is 413, announced or not", async () => {
+    const body = JSON.stringify({ experiment: "train", name: "x".repeat(5 << 20) });
+    await client.postProblem(413, "api/runs", body);
+    const chunks = new ReadableStream({
+        start(controller) {
+            for (let i = 0; i < 5; i++) controller.enqueue(new TextEncoder().encode(" ".repeat(1 << 20)));
+            controller.close();
+        },
+    });
+    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: chunks, duplex: "half" };
+    await client.problem(413, "api/runs", options);
+    await client.problem(413, "api/runs/x/cancel", { method: "POST", body: "x".repeat(100) });
+});
+
+test("all faults come at once, and an unknown field names the nearest known one", async () => {
+    const problem = await client.postProblem(422, "api/runs", {
+        experiment: "train",
+        learning_rat: 0.1,
+        learning_rate: -1,
+        epochs: "many",
+        batch_size: 1.5,
+        model: "gru",
+        zzz: 1,
+    });
+    assert.deepEqual(fields(problem), ["batch_size", "epochs", "learning_rat", "learning_rate", "model", "zzz"]);
+    const messageOf = (name) => problem.errors.find(({ field }) => field === name).message;
+    assert.equal(messageOf("learning_rate"), "must be above 0 and at most 10; got -1");
+    assert.match(messageOf("learning_rat"), /learning_rate/);
+    assert.match(messageOf("model"), /rnn.*lstm.*attention.*transformer/);
+    assert.match(messageOf("epochs"), /"many"/);
+});
+
+test("missing and unknown experiments list the known ones", async () => {
+    for (const body of [{}, { experiment: "trian" }, { experiment: 3 }, { experiment: null }]) {
+        const problem = await client.postProblem(422, "api/runs", body);
+        assert.deepEqual(fields(problem), ["experiment"]);
+        assert.match(problem.errors[0].message, /attention-steps/);
+    }
+});
+
+test("wrong types, nulls and numbers out of all bounds are 422", async () => {
+    const values = [null, [], {}, "0.1", true, 1e308, -1, 0, 11];
+    for (const learning_rate of values) {
+        const problem = await client.postProblem(422, "api/runs", { ...smallTraining, learning_rate });
+        assert.deepEqual(fields(problem), ["learning_rate"], JSON.stringify(learning_rate));
+    }
+    for (const seed of ["123456789012345678901234567890", "1e400", "-1", "0.5"]) {
+        await client.postProblem(422, "api/runs", `{"experiment": "train", "seed": ${seed}}`);
+    }
+    await client.postProblem(422, "api/runs", '{"experiment": "train", "experiment": "train"}');
+    await client.postProblem(422, "api/runs", { ...smallTraining, name: 3 });
+});
+
+test("values that do not fit together name their fields", async () => {
+    const problem = await client.postProblem(422, "api/runs", { experiment: "train", model: "transformer", width: 30, heads: 4 });
+    assert.ok(problem.errors.some(({ field }) => field === "heads" || field === "width"));
+});
+
+test("a run that would not fit in memory is refused with the size it would take", async () => {
+    const absurd = {
+        ...smallTraining,
+        model: "transformer",
+        width: 512,
+        heads: 8,
+        layers: 8,
+        sequence_length: 4096,
+        batch_size: 4096,
+        train_examples: 100000,
+    };
+    const problem = await client.postProblem(422, "api/runs", absurd);
+    assert.match(problem.errors[0].message, /would take [0-9.]+ MB of memory, at most [0-9.]+ MB/);
+});
+
+test("unknown ids are 404 everywhere", async () => {
+    for (const path of ["", "/events", "/metrics", "/metrics.csv", "/attention", "/attention/mean", "/model.safetensors"]) {
+        await client.problem(404, `api/runs/nobody${path}`);
+    }
+    await client.problem(404, "api/runs/nobody", { method: "DELETE" });
+    await client.problem(404, "api/runs/nobody/cancel", { method: "POST" });
+    await client.postProblem(404, "api/runs/nobody/predictions", { sequences: [[1]] });
+    await client.problem(404, "api/comparisons/nobody");
+    await client.problem(404, "api/datasets/nobody/examples");
+    await client.problem(404, "api/datasets/nobody", { method: "DELETE" });
+    await client.problem(404, "api/runs/%27%20OR%201=1--");
+});
+
+test("bad query arguments are 422 and name the field", async () => {
+    for (const [path, field] of [
+        ["api/runs?limit=0", "limit"],
+        ["api/runs?limit=many", "limit"],
+        ["api/runs?state=dead", "state"],
+        ["api/runs?stat=failed", "stat"],
+        ["api/events?after=x", "after"],
+        ["api/events?after=-1", "after"],
+        ["api/datasets/reviews/examples?splt=test", "splt"],
+        ["api/datasets/reviews/examples?limit=0", "limit"],
+    ]) {
+        const problem = await client.problem(422, path);
+        assert.deepEqual(fields(problem), [field], path);
+    }
+    assert.deepEqual(fields(await client.postProblem(422, "api/runs?wait=forever", smallTraining)), ["wait"]);
+});
+
+test("a diverging run fails with a message that helps, and no NaN reaches JSON", async () => {
+    for (const model of ["rnn", "lstm", "attention"]) {
+        const run = await client.create("api/runs?wait=60", { experiment: "train", model, learning_rate: 10, epochs: 3 });
+        assert.equal(run.state, "failed");
+        assert.match(run.error, /step \d+.*learning_rate/);
+        assert.equal(run.result, null);
+        const events = await client.text(`api/runs/${run.id}/events`);
+        const metrics = await client.text(`api/runs/${run.id}/metrics`);
+        assert.doesNotMatch(events + metrics, /NaN|Infinity|[^a-z]inf[^a-z]/);
+    }
+});
+
+/** What a server makes of bytes that are no good HTTP. */
+function sendRaw(bytes) {
+    const { hostname, port } = new URL(daemon.url);
+    return new Promise((resolve) => {
+        const socket = net.connect(Number(port), hostname, () => socket.end(bytes));
+        let answer = "";
+        socket.on("data", (chunk) => (answer += chunk));
+        socket.on("close", () => resolve(answer));
+        socket.on("error", () => {});
+        socket.setTimeout(5000, () => socket.destroy());
+    });
+}
+
+test("what is no HTTP does no harm", async () => {
+    for (const bytes of [
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        `GET / HTTP/1.1\r\nX: ${"y".repeat(100000)}\r\n\r\n`,
+        "POST /api/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+        "POST /api/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        "POST /api/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    ]) {
+        const answer = await sendRaw(bytes);
+        assert.doesNotMatch(answer, /^HTTP\/1\.1 (200|201|500)/, bytes.slice(0, 40));
+    }
+    assert.equal((await client.get("api/health")).status, "ok");
+});
+
+test("deeply nested JSON does no harm", async () => {
+    await client.postProblem(400, "api/runs", `{"experiment": ${"[".repeat(100000)}`);
+    await client.postProblem(400, "api/runs", `{"experiment": ${"[".repeat(3000)}${"]".repeat(3000)}}`);
+});

@@ -1,0 +1,143 @@
+// Runs: create, wait, list, get, cancel, delete, metrics.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Client, longTraining, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+let daemon, client;
+before(async () => {
+    daemon = await startDaemon({ args: ["--workers", "1"] });
+    client = new Client(daemon.url);
+});
+after(() => daemon.stop());
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+test("a run is created with all defaults filled in", async () => {
+    const response = await client.post("api/runs", { experiment: "train", epochs: 1, name: "first <b>" });
+    assert.equal(response.status, 201);
+    const run = await response.json();
+    assert.equal(response.headers.get("location"), `/api/runs/${run.id}`);
+    assert.equal(run.name, "first <b>");
+    assert.deepEqual(run.parameters, {
+        task: "first-element",
+        model: "attention",
+        position: "learned",
+        mask: "none",
+        width: 32,
+        heads: 4,
+        layers: 1,
+        feedforward_width: 64,
+        activation: "relu",
+        sequence_length: 60,
+        train_examples: 2000,
+        test_examples: 600,
+        train_seed: 1,
+        test_seed: 2,
+        seed: 0,
+        epochs: 1,
+        batch_size: 64,
+        learning_rate: 0.005,
+    });
+    assert.match(run.created_at, time);
+    assert.equal(run.comparison, null);
+    assert.equal(run.error, null);
+});
+
+test("?wait= answers with the ended run and its result", async () => {
+    const run = await client.run(smallTraining);
+    assert.match(run.started_at, time);
+    assert.match(run.finished_at, time);
+    assert.equal(run.progress.done, run.progress.total);
+    const { result } = run;
+    assert.equal(result.steps, 8);
+    assert.ok(result.parameter_count > 0 && result.seconds >= 0);
+    assert.ok(result.test_accuracy >= 0 && result.test_accuracy <= 1);
+    assert.equal(result.attention.weights.length, 6);
+    assert.deepEqual(await client.get(`api/runs/${run.id}`), run);
+});
+
+test("?wait= gives up after its time", async () => {
+    const begin = Date.now();
+    const run = await client.create("api/runs?wait=1", longTraining);
+    assert.ok(Date.now() - begin >= 900 && Date.now() - begin < 3000);
+    assert.equal(run.state, "running");
+    const response = await client.post(`api/runs/${run.id}/cancel`, "");
+    assert.equal(response.status, 200);
+});
+
+test("the first event comes within half a second of the POST", async () => {
+    const begin = Date.now();
+    const { id } = await client.create("api/runs", { experiment: "train", epochs: 1 });
+    await client.events(`api/runs/${id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
+    assert.ok(Date.now() - begin < 500, `${Date.now() - begin} ms`);
+});
+
+test("the same seed gives the same numbers", async () => {
+    const [first, second] = [await client.run(smallTraining), await client.run(smallTraining)];
+    const rows = async ({ id }) =>
+        (await client.get(`api/runs/${id}/metrics`)).rows.map(({ epoch, train_loss, test_accuracy }) => [epoch, train_loss, test_accuracy]);
+    assert.deepEqual(await rows(first), await rows(second));
+});
+
+test("a running and a waiting run are cancelled; ended ones cannot be", async () => {
+    const running = await client.create("api/runs", longTraining);
+    const waiting = await client.create("api/runs", longTraining);
+    assert.equal(waiting.state, "queued");
+    await client.events(`api/runs/${running.id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
+    await client.problem(409, `api/runs/${running.id}`, { method: "DELETE" });
+    const cancelled = await client.create(`api/runs/${waiting.id}/cancel`, "", 200);
+    assert.equal(cancelled.state, "cancelled");
+    await client.create(`api/runs/${running.id}/cancel`, "", 200);
+    const events = await client.events(`api/runs/${running.id}/events`);
+    assert.equal(events.at(-1).event, "end");
+    assert.equal(events.at(-1).data.state, "cancelled");
+    await client.problem(409, `api/runs/${running.id}/cancel`, { method: "POST" });
+});
+
+test("a deleted run is gone with all that belongs to it", async () => {
+    const { id } = await client.run(smallTraining);
+    assert.equal((await client.fetch(`api/runs/${id}`, { method: "DELETE" })).status, 204);
+    for (const path of ["", "/metrics", "/attention", "/events"]) await client.problem(404, `api/runs/${id}${path}`);
+});
+
+test("the list is newest first, in pages and by filters", async () => {
+    const ids = [];
+    for (let i = 0; i < 5; i++) ids.push((await client.run({ experiment: "running-average", seed: i })).id);
+    const seen = [];
+    let path = "api/runs?experiment=running-average&limit=2";
+    for (let before = ""; before !== null; ) {
+        const page = await client.get(path + (before && `&before=${before}`));
+        assert.ok(page.runs.length <= 2);
+        seen.push(...page.runs.map(({ id }) => id));
+        before = page.next;
+    }
+    assert.deepEqual(seen, ids.reverse());
+    const { runs } = await client.get("api/runs?state=cancelled");
+    assert.ok(runs.length > 0 && runs.every(({ state }) => state === "cancelled"));
+    assert.deepEqual((await client.get("api/runs?experiment=nothing")).runs, []);
+});
+
+test("metrics have one row an epoch, as JSON and as CSV", async () => {
+    const { id } = await client.run(smallTraining);
+    const { rows } = await client.get(`api/runs/${id}/metrics`);
+    assert.deepEqual(rows.map(({ epoch }) => epoch), [0, 1, 2]);
+    assert.equal(rows[0].train_loss, null);
+    assert.ok(rows[1].train_loss > 0);
+    const csv = await client.text(`api/runs/${id}/metrics.csv`);
+    const lines = csv.trim().split("\r\n").map((line) => line.split(","));
+    assert.deepEqual(lines[0], ["epoch", "train_loss", "test_accuracy", "seconds"]);
+    assert.equal(lines[1][1], "");
+    assert.equal(Number(lines[2][1]), rows[1].train_loss);
+    assert.equal(await client.text(`api/runs/${id}/metrics`, { headers: { Accept: "text/csv" } }), csv);
+});
+
+test("every experiment runs with its defaults or says what it needs", async () => {
+    const { experiments } = await client.get("api/experiments");
+    const quick = { cost: { lengths: [4, 8], repeats: 1, batch: 2 }, train: smallTraining, "gradient-reach": { examples: 4 } };
+    for (const { name } of experiments) {
+        if (name === "retrieval") continue;
+        const run = await client.run({ ...quick[name], experiment: name });
+        assert.ok(Object.keys(run.result).length > 0, name);
+    }
+});

@@ -1,0 +1,123 @@
+// Calls to the API, and server-sent events, as the tests want them.
+import assert from "node:assert/strict";
+
+/** A run of `train` that takes a few hundredths of a second. */
+export const smallTraining = {
+    experiment: "train",
+    model: "attention",
+    width: 8,
+    sequence_length: 6,
+    train_examples: 64,
+    test_examples: 20,
+    batch_size: 16,
+    epochs: 2,
+};
+
+/** A run of `train` that takes minutes unless it is cancelled. */
+export const longTraining = { ...smallTraining, train_examples: 2000, epochs: 5000 };
+
+export class Client {
+    constructor(url) {
+        this.url = url;
+    }
+
+    fetch(path, options) {
+        return fetch(this.url + path, options);
+    }
+
+    /** GET, as JSON; fails unless the status is 200. */
+    async get(path) {
+        const response = await this.fetch(path);
+        const text = await response.text();
+        assert.equal(response.status, 200, text);
+        return JSON.parse(text);
+    }
+
+    async text(path, options) {
+        const response = await this.fetch(path, options);
+        const text = await response.text();
+        assert.equal(response.status, 200, text);
+        return text;
+    }
+
+    post(path, body, headers = {}) {
+        return this.fetch(path, {
+            method: "POST",
+            headers: { "Content-Type": "application/json", ...headers },
+            body: typeof body === "string" ? body : JSON.stringify(body),
+        });
+    }
+
+    /** POST, as JSON; fails unless the status is `status`. */
+    async create(path, body, status = 201) {
+        const response = await this.post(path, body);
+        const text = await response.text();
+        assert.equal(response.status, status, text);
+        return JSON.parse(text);
+    }
+
+    /** Runs an experiment to its end. */
+    async run(parameters) {
+        const run = await this.create("api/runs?wait=60", parameters);
+        assert.equal(run.state, "succeeded", run.error);
+        return run;
+    }
+
+    /** The problem that a call is answered with; fails unless the status is `status`. */
+    async problem(status, path, options) {
+        const response = await this.fetch(path, options);
+        const text = await response.text();
+        assert.equal(response.status, status, text);
+        assert.equal(response.headers.get("content-type"), "application/problem+json");
+        const problem = JSON.parse(text);
+        assert.equal(problem.status, status);
+        for (const member of ["type", "title", "detail"]) assert.equal(typeof problem[member], "string", member);
+        return { ...problem, headers: response.headers };
+    }
+
+    postProblem(status, path, body) {
+        return this.problem(status, path, {
+            method: "POST",
+            headers: { "Content-Type": "application/json" },
+            body: typeof body === "string" ? body : JSON.stringify(body),
+        });
+    }
+
+    /** The events of a stream until it closes, or until `enough(events)`. */
+    async events(path, { lastEventId, enough = () => false, headers = {} } = {}) {
+        const stop = new AbortController();
+        if (lastEventId) headers = { ...headers, "Last-Event-ID": lastEventId };
+        const response = await this.fetch(path, { headers, signal: stop.signal });
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get("content-type"), "text/event-stream");
+        const events = [];
+        let rest = "";
+        const decoder = new TextDecoder();
+        try {
+            for await (const chunk of response.body) {
+                rest += decoder.decode(chunk, { stream: true });
+                const blocks = rest.split("\n\n");
+                rest = blocks.pop();
+                for (const block of blocks) {
+                    const event = parseEvent(block);
+                    if (event) events.push(event);
+                    if (enough(events)) {
+                        stop.abort();
+                        return events;
+                    }
+                }
+            }
+        } catch (error) {
+            if (!stop.signal.aborted) throw error;
+        }
+        return events;
+    }
+}
+
+function parseEvent(block) {
+    if (block.startsWith(":")) return null;
+    const fields = Object.fromEntries(
+        block.split("\n").map((line) => [line.slice(0, line.indexOf(": ")), line.slice(line.indexOf(": ") + 2)]),
+    );
+    return { id: fields.id, event: fields.event, data: JSON.parse(fields.data) };
+}
