@@ -166,9 +166,7 @@ static bool run_experiment(const struct run_arguments *run, const struct data_so
                                          .is_cancelled = is_cancelled,
                                          .seconds_now = seconds_now,
                                          .data = *data};
-    json_write_begin_object(&result, NULL);
     bool is_done = run->experiment->run(&context, error);
-    json_write_end_object(&result);
     if (is_watched) {
         fprintf(stderr, "\r\033[K");
     }

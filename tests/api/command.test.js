@@ -1,0 +1,121 @@
+// The program on the command line: exit statuses, messages, run and health.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { Client, smallTraining } from "../support/client.js";
+import { runProgram, startDaemon } from "../support/daemon.js";
+
+let folder;
+before(async () => (folder = await mkdtemp(path.join(tmpdir(), "attnlab-command-"))));
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Fails with this status and one clear line. */
+async function assertFails(status, args, pattern, env) {
+    const { code, stdout, stderr } = await runProgram(args, { env });
+    assert.equal(code, status, stderr);
+    assert.match(stderr, pattern);
+    assert.match(stderr, /^attnlab: [^\n]+\n$/);
+    assert.equal(stdout, "");
+}
+
+test("--version and --help", async () => {
+    assert.match((await runProgram(["--version"])).stdout, /^attnlab \d+\.\d+\.\d+\n$/);
+    const { code, stdout } = await runProgram(["--help"]);
+    assert.equal(code, 0);
+    for (const option of ["--listen", "--data", "--workers", "--web", "health"]) assert.ok(stdout.includes(option), option);
+});
+
+test("bad options end with status 2 and say what is allowed", async () => {
+    await assertFails(2, ["--nonsense"], /--listen.*--data/);
+    await assertFails(2, ["serve", "--workers", "0"], /1 to/);
+    await assertFails(2, ["serve", "--workers", "many"], /many/);
+    await assertFails(2, ["serve", "--workers"], /needs a value/);
+    await assertFails(2, ["serve", "--listen", "here"], /address:port/);
+    await assertFails(2, ["serve", "--listen", "127.0.0.1:99999"], /address:port/);
+    await assertFails(2, ["serve", "--web", "/nowhere"], /folder/);
+    await assertFails(2, ["dance"], /serve, run and health/);
+    await assertFails(2, ["serve"], /1 to/, { ATTNLAB_WORKERS: "none" });
+});
+
+test("what cannot be used ends with status 1 and the reason", async () => {
+    const daemon = await startDaemon();
+    const { host, port } = new URL(daemon.url);
+    await assertFails(1, ["--listen", host, "--data", path.join(folder, "a")], new RegExp(`${port}.*use`));
+    await daemon.stop();
+    await writeFile(path.join(folder, "file"), "");
+    await assertFails(1, ["--listen", "127.0.0.1:0", "--data", path.join(folder, "file", "x")], /file/);
+});
+
+test("options come from the environment too", async () => {
+    const daemon = await startDaemon({ env: { ATTNLAB_WORKERS: "3" } });
+    assert.equal((await new Client(daemon.url).get("api/health")).workers, 3);
+    await daemon.stop();
+});
+
+test("--web serves a folder", async () => {
+    await writeFile(path.join(folder, "index.html"), "<!doctype html>mine");
+    const daemon = await startDaemon({ args: ["--web", folder] });
+    const client = new Client(daemon.url);
+    assert.equal(await client.text(""), "<!doctype html>mine");
+    assert.ok((await client.text("vendor/chart.min.js")).length > 1000);
+    await daemon.stop();
+});
+
+test("health tells by its exit status whether the service answers", async () => {
+    const daemon = await startDaemon();
+    assert.equal((await runProgram(["health", "--url", daemon.url])).code, 0);
+    const { url } = daemon;
+    await daemon.stop();
+    await assertFails(1, ["health", "--url", url], /does not answer/);
+    await assertFails(2, ["health", "--url", "ftp://x"], /http/);
+    await assertFails(2, ["health", "--nonsense"], /--url/);
+});
+
+test("run gives the numbers that the service gives", async () => {
+    const args = Object.entries(smallTraining).filter(([name]) => name !== "experiment").flatMap(([name, value]) => [`--${name}`, `${value}`]);
+    const { code, stdout, stderr } = await runProgram(["run", "train", ...args, "--json"]);
+    assert.equal(code, 0, stderr);
+    assert.equal(stderr, "");
+    const result = JSON.parse(stdout);
+    const daemon = await startDaemon();
+    const run = await new Client(daemon.url).run(smallTraining);
+    await daemon.stop();
+    const { seconds: _, ...numbers } = result;
+    const { seconds: __, ...expected } = run.result;
+    assert.deepEqual(numbers, expected);
+});
+
+test("run without --json is for people", async () => {
+    const { code, stdout } = await runProgram(["run", "scaling", "--dimensions", "4,16", "--samples", "100"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /d_k.*max_weight_scaled/);
+    assert.match(stdout, /^ +16 /m);
+});
+
+test("run tells its experiments, an experiment its parameters", async () => {
+    assert.match((await runProgram(["run", "--help"])).stdout, /attention-steps/);
+    assert.match((await runProgram(["run", "train", "--help"])).stdout, /--learning_rate \(default: 0.005/);
+    await assertFails(2, ["run", "nothing"], /attention-steps/);
+    await assertFails(2, ["run", "train", "--learning_rate", "-1"], /must be above 0 and at most 10; got -1/);
+    await assertFails(2, ["run", "train", "--epoch", "1"], /did you mean epochs/);
+    const { code, stderr } = await runProgram(["run", "train", "--epochs", "0", "--width", "x"]);
+    assert.equal(code, 2);
+    assert.equal(stderr.trim().split("\n").length, 2);
+});
+
+test("run takes a file as a data set", async () => {
+    const file = path.join(folder, "mine.tsv");
+    await writeFile(file, Array.from({ length: 20 }, (_, i) => `${i % 2}\tit was ${i % 2 ? "good" : "bad"}`).join("\n"));
+    const { code, stdout, stderr } = await runProgram(["run", "train", "--task", file, "--model", "transformer", "--epochs", "2", "--json"]);
+    assert.equal(code, 0, stderr);
+    assert.ok(JSON.parse(stdout).test_accuracy >= 0);
+});
+
+test("an interrupted run ends with status 1", async () => {
+    const running = runProgram(["run", "train", "--epochs", "5000"], { timeout: 1500 });
+    const { code, stderr } = await running;
+    assert.equal(code, 1);
+    assert.match(stderr, /cancelled/);
+});

@@ -1,0 +1,97 @@
+// Comparisons: variants times seeds as one table.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Client, longTraining, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+let daemon, client;
+before(async () => {
+    daemon = await startDaemon();
+    client = new Client(daemon.url);
+});
+after(() => daemon.stop());
+
+const { model: _, ...common } = smallTraining;
+const comparison = {
+    ...common,
+    name: "with and without",
+    seeds: [0, 1, 2],
+    variants: [
+        { label: "RNN", model: "rnn" },
+        { label: "attention (no position)", model: "attention", position: "none" },
+    ],
+};
+
+async function ended(id) {
+    for (;;) {
+        const view = await client.get(`api/comparisons/${id}`);
+        if (!["queued", "running"].includes(view.state)) return view;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}
+
+test("a comparison fills its table", async () => {
+    const response = await client.post("api/comparisons", comparison);
+    assert.equal(response.status, 201);
+    const created = await response.json();
+    assert.equal(response.headers.get("location"), `/api/comparisons/${created.id}`);
+    assert.equal(created.runs.length, 6);
+    assert.deepEqual(created.rows.map(({ label }) => label), ["RNN", "attention (no position)"]);
+    const view = await ended(created.id);
+    assert.equal(view.state, "succeeded");
+    assert.equal(view.progress.done, view.progress.total);
+    for (const { accuracies, mean, worst, parameter_count, seconds } of view.rows) {
+        assert.equal(accuracies.length, 3);
+        assert.ok(Math.abs(mean - (accuracies[0] + accuracies[1] + accuracies[2]) / 3) < 1e-9);
+        assert.equal(worst, Math.min(...accuracies));
+        assert.ok(parameter_count > 0 && seconds >= 0);
+    }
+    const runs = await Promise.all(view.runs.map((id) => client.get(`api/runs/${id}`)));
+    assert.deepEqual(runs.map(({ parameters }) => parameters.seed).sort(), [0, 0, 1, 1, 2, 2]);
+    assert.ok(runs.every((run) => run.comparison === created.id));
+    assert.deepEqual(runs.filter(({ parameters }) => parameters.model === "rnn").length, 3);
+    const list = await client.get(`api/runs?comparison=${created.id}`);
+    assert.equal(list.runs.length, 6);
+
+    const csv = (await client.text(`api/comparisons/${created.id}.csv`)).trim().split("\r\n");
+    assert.equal(csv.length, 3);
+    assert.match(csv[0], /^label,.*mean,worst,parameter_count,seconds$/);
+    assert.equal(Number(csv[1].split(",")[1]), view.rows[0].accuracies[0]);
+
+    assert.ok((await client.get("api/comparisons")).comparisons.some(({ id }) => id === created.id));
+    assert.equal((await client.fetch(`api/comparisons/${created.id}`, { method: "DELETE" })).status, 204);
+    await client.problem(404, `api/comparisons/${created.id}`);
+    await client.problem(404, `api/runs/${view.runs[0]}`);
+});
+
+test("cancelling stops all of its runs", async () => {
+    const { model: __, ...long } = longTraining;
+    const { id } = await client.create("api/comparisons", { ...comparison, ...long });
+    await client.problem(409, `api/comparisons/${id}`, { method: "DELETE" });
+    await client.create(`api/comparisons/${id}/cancel`, "", 200);
+    const view = await ended(id);
+    assert.equal(view.state, "cancelled");
+    assert.ok(view.rows.every(({ accuracies }) => accuracies.every((accuracy) => accuracy === null)));
+    await client.problem(409, `api/comparisons/${id}/cancel`, { method: "POST" });
+});
+
+test("bad comparisons name every fault and whose it is", async () => {
+    for (const [change, field] of [
+        [{ variants: undefined }, "variants"],
+        [{ variants: [] }, "variants"],
+        [{ variants: [{ model: "rnn" }] }, "variants"],
+        [{ variants: ["rnn"] }, "variants"],
+        [{ seeds: [] }, "seeds"],
+        [{ seeds: [0.5] }, "seeds"],
+        [{ seeds: "0" }, "seeds"],
+        [{ seeds: Array(40).fill(0) }, "seeds"],
+        [{ experiment: "nothing" }, "experiment"],
+        [{ variants: [{ label: "a", model: "gru" }] }, "variants[0].model"],
+        [{ variants: [{ label: "a" }, { label: "b", widht: 3 }] }, "variants[1].widht"],
+    ]) {
+        const problem = await client.postProblem(422, "api/comparisons", { ...comparison, ...change });
+        assert.ok(problem.errors.some((fault) => fault.field === field), JSON.stringify(problem.errors));
+    }
+    const problem = await client.postProblem(422, "api/comparisons", { ...comparison, epochs: 0 });
+    assert.ok(problem.errors.every(({ field }) => field.endsWith("epochs")));
+});

@@ -1,0 +1,115 @@
+// Data sets: the drawn ones, and data of one's own from upload to prediction.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Client, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+let daemon, client;
+before(async () => {
+    daemon = await startDaemon();
+    client = new Client(daemon.url);
+});
+after(() => daemon.stop());
+
+const upload = (name, type, body) =>
+    client.fetch(`api/datasets?name=${encodeURIComponent(name)}`, { method: "POST", headers: { "Content-Type": type }, body });
+
+/** A TSV of n rows whose first word decides. */
+function reviews(n) {
+    return Array.from({ length: n }, (_, i) => `${i % 2}\tThis was ${i % 2 ? "good" : "bad"}, number ${i % 7}!`).join("\n");
+}
+
+test("drawn data sets are listed, and show the examples of a run", async () => {
+    const { datasets } = await client.get("api/datasets");
+    assert.deepEqual(datasets.map(({ name }) => name), ["first-element", "reviews"]);
+    const path = "api/datasets/first-element/examples";
+    const { total, examples } = await client.get(`${path}?limit=3&sequence_length=5`);
+    assert.equal(total, 600);
+    assert.equal(examples.length, 3);
+    for (const { values, class_index } of examples) {
+        assert.equal(values.length, 5);
+        assert.equal(class_index, values[0] > 0 ? 1 : 0);
+    }
+    const page = await client.get(`${path}?offset=2&limit=1&sequence_length=5`);
+    assert.deepEqual(page.examples, [examples[2]]);
+    assert.notDeepEqual((await client.get(`${path}?split=train&limit=3&sequence_length=5`)).examples, examples);
+    assert.deepEqual((await client.get(`${path}?offset=600`)).examples, []);
+    const csv = (await client.text(`${path}.csv?limit=3&sequence_length=5`)).trim().split("\r\n");
+    assert.equal(csv[0], "index,label,x0,x1,x2,x3,x4");
+    assert.deepEqual(csv[1].split(",").slice(2).map(Number), examples[0].values);
+    await client.problem(422, `${path}?sequence_length=0`);
+    await client.problem(422, `${path}?task=reviews`);
+});
+
+test("text of one's own is trained on and asked about", async () => {
+    const response = await upload("mine", "text/tab-separated-values", `\ufeff${reviews(50).replaceAll("\n", "\r\n")}\r\n\r\n`);
+    assert.equal(response.status, 201);
+    const dataset = await response.json();
+    assert.deepEqual([dataset.name, dataset.kind, dataset.rows, dataset.classes], ["mine", "text", 50, 2]);
+    assert.ok(dataset.words > 5);
+    const { total, examples } = await client.get("api/datasets/mine/examples?split=train&limit=2");
+    assert.equal(total, 40);
+    assert.equal(examples[0].text, "This was bad, number 0!");
+    assert.deepEqual(examples[0].tokens.slice(0, 4), ["this", "was", "bad", ","]);
+    assert.equal(examples[0].label, 0);
+    const run = await client.run({ experiment: "train", task: "mine", model: "transformer", width: 8, heads: 2, epochs: 3 });
+    const { predictions } = await client.create(`api/runs/${run.id}/predictions`, { texts: ["good grief"] }, 200);
+    assert.deepEqual(predictions[0].unknown, [false, true]);
+    assert.equal((await upload("mine", "text/tab-separated-values", reviews(10))).status, 409);
+});
+
+test("numbers of one's own, with quotes and named classes", async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => `${i % 2 ? 1 : -1},0.5,${i},"${i % 2 ? "up, high" : "down"}"`);
+    const response = await upload("numbers", "text/csv; charset=utf-8", `a,b,c,label\n${rows.join("\n")}\n`);
+    assert.equal(response.status, 201, await response.clone().text());
+    assert.equal((await response.json()).kind, "numbers");
+    const { examples } = await client.get("api/datasets/numbers/examples?split=train&limit=2");
+    assert.deepEqual(examples.map(({ label }) => label), ["down", "up, high"]);
+    const csv = await client.text("api/datasets/numbers/examples.csv?split=train&limit=2");
+    assert.match(csv, /\r\n1,"up, high",1,0.5,1\r\n$/);
+    const run = await client.run({ ...smallTraining, task: "numbers", sequence_length: 3, train_examples: 24, test_examples: 6 });
+    assert.ok(run.result.test_accuracy >= 0);
+});
+
+test("words that are HTML or formulas stay words", async () => {
+    const hostile = '<script>alert("1")</script> =cmd()';
+    const body = Array.from({ length: 10 }, (_, i) => `${i % 2}\t${hostile} ${i % 2 ? "good" : "bad"}`).join("\n");
+    assert.equal((await upload("hostile", "text/tab-separated-values", body)).status, 201);
+    const response = await client.fetch("api/datasets/hostile/examples?split=train&limit=1");
+    assert.equal(response.headers.get("content-type"), "application/json");
+    assert.equal((await response.json()).examples[0].text, `${hostile} bad`);
+});
+
+test("bad data is refused and names its line", async () => {
+    for (const [type, body, line] of [
+        ["text/csv", "text,label\ngood,1\n\"open,0\n", /line [23]/],
+        ["text/csv", "a,b,label\n1,2,x\n1,zwei,y\n", /line 3/],
+        ["text/csv", "a,b,label\n1,2,x\n1,y\n", /line 3/],
+        ["text/tab-separated-values", "1\tgood\nno tab here\n", /line 2/],
+        ["text/csv", "", /./],
+        ["text/csv", "\x00\x01\x02\xff\xfe", /./],
+    ]) {
+        const problem = await client.problem(422, "api/datasets?name=bad", {
+            method: "POST",
+            headers: { "Content-Type": type },
+            body: Buffer.from(body, "latin1"),
+        });
+        assert.match(problem.detail, line, body);
+    }
+    await client.problem(415, "api/datasets?name=bad", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+    assert.equal((await client.get("api/datasets")).datasets.some(({ name }) => name === "bad"), false);
+});
+
+test("names are plain", async () => {
+    for (const name of ["", "../etc", "a/b", "first-element", "reviews", "x".repeat(65), "<b>", ".hidden"]) {
+        const response = await upload(name, "text/tab-separated-values", reviews(10));
+        assert.ok([409, 422].includes(response.status), `${name}: ${response.status}`);
+    }
+});
+
+test("a deleted data set is gone", async () => {
+    assert.equal((await upload("brief", "text/tab-separated-values", reviews(10))).status, 201);
+    assert.equal((await client.fetch("api/datasets/brief", { method: "DELETE" })).status, 204);
+    await client.problem(404, "api/datasets/brief/examples");
+    await client.postProblem(422, "api/runs", { experiment: "train", task: "brief" });
+});

@@ -1,0 +1,70 @@
+// What was answered survives: a clean end, a kill, and what is running goes on by itself.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { Client, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+const training = { ...smallTraining, train_examples: 640, epochs: 60 };
+
+let data;
+before(async () => (data = await mkdtemp(path.join(tmpdir(), "attnlab-restart-"))));
+after(() => rm(data, { recursive: true, force: true }));
+
+async function start() {
+    const daemon = await startDaemon({ data, args: ["--workers", "1"] });
+    return { daemon, client: new Client(daemon.url) };
+}
+
+const losses = ({ rows }) => rows.map(({ epoch, train_loss, test_accuracy }) => [epoch, train_loss, test_accuracy]);
+
+for (const signal of ["SIGTERM", "SIGKILL"]) {
+    test(`a run cut off by ${signal} goes on and ends with the numbers of one that was not`, async () => {
+        let { daemon, client } = await start();
+        const whole = await client.run({ ...training, seed: 5 });
+        const expected = losses(await client.get(`api/runs/${whole.id}/metrics`));
+        const cut = await client.create("api/runs", { ...training, seed: 5 });
+        const queued = await client.create("api/runs", smallTraining);
+        const before = await client.events(`api/runs/${cut.id}/events`, {
+            enough: (events) => events.filter(({ event }) => event === "epoch").length === 8,
+        });
+        const { code } = await daemon.stop(signal);
+        assert.equal(code, signal === "SIGTERM" ? 0 : null);
+
+        ({ daemon, client } = await start());
+        const rest = await client.events(`api/runs/${cut.id}/events`, { lastEventId: before.at(-1).id });
+        assert.equal(rest.at(-1).event, "end");
+        assert.equal(rest.at(-1).data.state, "succeeded");
+        const epochs = [...before, ...rest].filter(({ event }) => event === "epoch").map(({ data: { epoch } }) => epoch);
+        assert.deepEqual(epochs, expected.map(([epoch]) => epoch));
+        assert.deepEqual(losses(await client.get(`api/runs/${cut.id}/metrics`)), expected);
+        assert.deepEqual(rest.at(-1).data.result.attention, whole.result.attention);
+        assert.deepEqual(await client.get(`api/runs/${whole.id}`), whole);
+        assert.equal((await client.events(`api/runs/${queued.id}/events`)).at(-1).data.state, "succeeded");
+        await daemon.stop();
+    });
+}
+
+test("SIGTERM ends within five seconds with streams open and a run under way", async () => {
+    const { daemon, client } = await start();
+    const { id } = await client.create("api/runs", { ...training, epochs: 5000 });
+    const streams = [1, 2, 3].map(() => client.events(`api/runs/${id}/events`).catch(() => []));
+    const all = client.events("api/events").catch(() => []);
+    const waiting = client.post("api/runs?wait=100", training).then((response) => response.status, () => 0);
+    await client.events(`api/runs/${id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
+    const begin = Date.now();
+    const { code } = await daemon.stop("SIGTERM");
+    assert.equal(code, 0);
+    assert.ok(Date.now() - begin < 5000, `${Date.now() - begin} ms`);
+    for (const events of await Promise.all(streams)) assert.notEqual(events.at(-1).event, "end");
+    await all;
+    assert.ok([0, 201].includes(await waiting));
+});
+
+test("a second daemon on the same data directory does not start", async () => {
+    const { daemon } = await start();
+    await assert.rejects(startDaemon({ data }), /status 1: attnlab: .+\n$/);
+    await daemon.stop();
+});
