@@ -55,15 +55,24 @@ bool transaction_begin(struct sqlite_store *store, bool durable, struct error *e
     return false;
 }
 
+/* Moves the log into the database, as far as it can be, and cuts it: on a full disk that gives room back for
+ * small changes, such as that a run has failed. */
+static void shorten_log(sqlite3 *database) {
+    sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 bool transaction_end(struct sqlite_store *store, bool ok, struct error *error) {
     struct connection *writer = &store->writer;
+    int code = sqlite3_errcode(writer->database);
     if (ok) {
-        int code = sqlite3_exec(writer->database, "COMMIT", NULL, NULL, NULL);
+        code = sqlite3_exec(writer->database, "COMMIT", NULL, NULL, NULL);
         ok = code == SQLITE_OK || sqlite_error_set(error, writer->database, code);
     }
     /* SQLite may have rolled back by itself (a full disk); a second time does no harm. */
     if (!ok && !sqlite3_get_autocommit(writer->database))
         sqlite3_exec(writer->database, "ROLLBACK", NULL, NULL, NULL);
+    if (!ok && ((code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR))
+        shorten_log(writer->database);
     pthread_mutex_unlock(&writer->mutex);
     return ok;
 }

@@ -1,0 +1,125 @@
+// kill -9 at random instants: nothing that was acknowledged is lost, interrupted runs go on by themselves and end with
+// the bits of uninterrupted ones, and a client that follows all runs across the restarts misses nothing and hears
+// nothing twice. ATTNLAB_KILLS says how often (default 50).
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { after, test } from "node:test";
+import { startDaemon } from "../support/daemon.js";
+
+const kills = Number(process.env.ATTNLAB_KILLS ?? 50);
+const seeds = 3;
+const training = {
+    experiment: "train",
+    width: 8,
+    sequence_length: 12,
+    train_examples: 320,
+    test_examples: 40,
+    batch_size: 16,
+    epochs: 30,
+};
+
+const data = await mkdtemp(path.join(tmpdir(), "attnlab-crash-"));
+after(() => rm(data, { recursive: true, force: true }));
+
+async function create(url, parameters) {
+    const response = await fetch(`${url}api/runs`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(parameters),
+    });
+    assert.equal(response.status, 201, await response.clone().text());
+    return response.json();
+}
+
+async function get(url, what) {
+    const response = await fetch(url + what);
+    assert.equal(response.status, 200, `${what}: ${await response.clone().text()}`);
+    return response.json();
+}
+
+/** Follows all runs from where `followed` ends until the connection breaks or `isEnough(event)`. */
+async function follow(url, followed, isEnough = () => false) {
+    const resume = followed.length > 0 ? followed.at(-1).id : "0";
+    let rest = "";
+    try {
+        const response = await fetch(`${url}api/events`, { headers: { "Last-Event-ID": resume } });
+        for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+            const blocks = (rest + chunk).split("\n\n");
+            rest = blocks.pop();
+            for (const block of blocks) {
+                const [, id] = /^id: (\d+)$/m.exec(block) ?? [];
+                if (!id) continue;
+                const [, event] = /^event: (\w+)$/m.exec(block);
+                followed.push({ id, event, data: JSON.parse(/^data: (.*)$/m.exec(block)[1]) });
+                if (isEnough(followed.at(-1))) return;
+            }
+        }
+    } catch {
+        // The daemon was killed: the next call goes on from the last whole event.
+    }
+}
+
+/** Each epoch once and in order, then one end. Returns how often the run was interrupted. */
+function assertWhole(run, followed) {
+    const own = followed.filter(({ data }) => (data.run ?? data.id) === run);
+    const epochs = own.filter(({ event }) => event === "epoch").map(({ data }) => data.epoch);
+    assert.deepEqual(epochs, Array.from({ length: training.epochs + 1 }, (_, epoch) => epoch), run);
+    const snapshots = own.filter(({ event }) => event === "attention").map(({ data }) => data.epoch);
+    assert.deepEqual(snapshots, epochs, run);
+    assert.equal(own.filter(({ event }) => event === "end").length, 1, run);
+    assert.equal(own.at(-1).event, "end", run);
+    return own.filter(({ event, data }) => event === "state" && data.state === "running").length - 1;
+}
+
+async function weights(url, run) {
+    const response = await fetch(`${url}api/runs/${run}/model.safetensors`);
+    assert.equal(response.status, 200);
+    return Buffer.from(await response.arrayBuffer());
+}
+
+test(`killed ${kills} times`, { timeout: 800_000 }, async () => {
+    const runs = [];
+    const followed = [];
+    for (let kill = 0; kill < kills; kill++) {
+        const daemon = await startDaemon({ data, args: ["--workers", "2"] });
+        const following = follow(daemon.url, followed);
+        const seed = kill % seeds;
+        // The kill may come before the answer: then nothing was promised.
+        const creating = create(daemon.url, { ...training, seed }).then(
+            ({ id }) => runs.push({ id, seed }),
+            () => null,
+        );
+        await delay(Math.random() * 300);
+        assert.equal((await daemon.stop("SIGKILL")).signal, "SIGKILL");
+        await Promise.all([following, creating]);
+    }
+    assert.ok(runs.length > kills / 4, `only ${runs.length} of ${kills} runs were acknowledged`);
+
+    const daemon = await startDaemon({ data, args: ["--workers", "2"] });
+    const whole = [];
+    for (let seed = 0; seed < seeds; seed++) whole.push((await create(daemon.url, { ...training, seed })).id);
+    const waiting = new Set([...runs.map(({ id }) => id), ...whole]);
+    for (const { event, data: ended } of followed) if (event === "end") waiting.delete(ended.id);
+    await follow(daemon.url, followed, ({ event, data: ended }) => {
+        if (event === "end") waiting.delete(ended.id);
+        return waiting.size === 0;
+    });
+    const expected = await Promise.all(whole.map((id) => weights(daemon.url, id)));
+    let interruptions = 0;
+    for (const { id, seed } of runs) {
+        const run = await get(daemon.url, `api/runs/${id}`);
+        assert.equal(run.state, "succeeded", run.error);
+        const { rows } = await get(daemon.url, `api/runs/${id}/metrics`);
+        const { rows: wholeRows } = await get(daemon.url, `api/runs/${whole[seed]}/metrics`);
+        const numbers = ({ epoch, train_loss, test_accuracy }) => [epoch, train_loss, test_accuracy];
+        assert.deepEqual(rows.map(numbers), wholeRows.map(numbers), id);
+        assert.ok(expected[seed].equals(await weights(daemon.url, id)), `the weights of ${id} differ`);
+        interruptions += assertWhole(id, followed);
+    }
+    assert.ok(interruptions > kills / 10, `only ${interruptions} interruptions of runs`);
+    for (let i = 1; i < followed.length; i++) assert.ok(BigInt(followed[i].id) > BigInt(followed[i - 1].id));
+    assert.equal((await daemon.stop()).code, 0);
+});
