@@ -97,6 +97,9 @@ $(BUILD)/tests/unit/test_server_%: $(BUILD)/tests/unit/test_server_%.o $(SERVER_
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libcore.a
+	$(LINK) -o $@ $^ $(CORE_LIBS) $(LDFLAGS)
+
 # --- tests -----------------------------------------------------------------------------------------------------
 
 test: test-deps all unit-programs
@@ -110,7 +113,7 @@ unit: unit-programs
 api-test browser-test reference-test: test-deps all
 	tests/run --build $(BUILD) $(@:%-test=%)
 
-bench: all
+bench: all $(BUILD)/tests/bench/sgemm_peak
 	tests/bench/run $(BUILD)/attnlab
 
 # Harnesses for libFuzzer, which is clang's. The corpora in tests/fuzz/corpus are read; what is found goes to the build folder.

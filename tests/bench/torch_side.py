@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""PyTorch's side of `make bench`: trains the same models on the same tasks, one thread.
+
+Reads lines "model epochs" and answers each with one line of JSON: seconds of wall clock and of processor for the whole
+run (data, weights, training, evaluation after each epoch, attention at the end), importing PyTorch left out, and the
+largest resident size so far in bytes. The numbers of a run (losses, accuracies) are compared elsewhere: tests/reference.
+"""
+import json
+import math
+import os
+import resource
+import sys
+import time
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+LENGTH, WIDTH, BATCH = 60, 32, 64
+
+
+class Recurrent(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.rnn = kind(1, WIDTH, batch_first=True)
+        self.fc = nn.Linear(WIDTH, 2)
+
+    def forward(self, x):
+        return self.fc(self.rnn(x)[0][:, -1])
+
+
+class Attention(nn.Module):
+    def __init__(self, positions):
+        super().__init__()
+        self.inp = nn.Linear(1, WIDTH)
+        self.pos = nn.Parameter(0.02 * torch.randn(1, LENGTH, WIDTH)) if positions else None
+        self.q, self.k, self.v = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.fc = nn.Linear(WIDTH, 2)
+
+    def forward(self, x):
+        hidden = self.inp(x)
+        if self.pos is not None:
+            hidden = hidden + self.pos
+        query, key, value = self.q(hidden), self.k(hidden), self.v(hidden)
+        self.weights = torch.softmax(query @ key.transpose(1, 2) / math.sqrt(WIDTH), -1)
+        return self.fc((self.weights @ value).mean(1))
+
+
+class Block(nn.Module):
+    def __init__(self, heads=4, hidden=64):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v, self.out = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
+        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.ff = nn.Sequential(nn.Linear(WIDTH, hidden), nn.ReLU(), nn.Linear(hidden, WIDTH))
+
+    def forward(self, x, present):
+        count, steps, _ = x.shape
+        split = (count, steps, self.heads, WIDTH // self.heads)
+        query, key, value = (part(x).view(split).transpose(1, 2) for part in (self.q, self.k, self.v))
+        scores = query @ key.transpose(2, 3) / math.sqrt(WIDTH // self.heads)
+        self.weights = torch.softmax(scores.masked_fill(~present[:, None, None, :], -math.inf), -1)
+        x = self.norm1(x + self.out((self.weights @ value).transpose(1, 2).reshape(x.shape)))
+        return self.norm2(x + self.ff(x))
+
+
+class Transformer(nn.Module):
+    def __init__(self, vocabulary_size, steps=20):
+        super().__init__()
+        self.embed = nn.Embedding(vocabulary_size, WIDTH, padding_idx=0)
+        self.pos = nn.Parameter(0.02 * torch.randn(1, steps, WIDTH))
+        self.block = Block()
+        self.head = nn.Linear(WIDTH, 2)
+
+    def forward(self, tokens):
+        present = tokens != 0
+        hidden = self.block(self.embed(tokens) + self.pos, present)
+        mean = (hidden * present[..., None]).sum(1) / present.sum(1, keepdim=True)
+        return self.head(mean)
+
+
+MODELS = {
+    "rnn": lambda: Recurrent(nn.RNN),
+    "lstm": lambda: Recurrent(nn.LSTM),
+    "attention": lambda: Attention(True),
+    "attention without positions": lambda: Attention(False),
+}
+
+
+def numbers(seed, count):
+    values = np.random.default_rng(seed).normal(0, 1, (count, LENGTH, 1)).astype(np.float32)
+    return torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
+
+
+def read_reviews(path, steps=20):
+    vocabulary, rows, labels = {}, [], []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            label, text = line.rstrip("\n").split("\t")
+            ids = [vocabulary.setdefault(word, len(vocabulary) + 2) for word in text.split()][:steps]
+            rows.append(ids + [0] * (steps - len(ids)))
+            labels.append(int(label))
+    return torch.tensor(rows), torch.tensor(labels), len(vocabulary) + 2
+
+
+def train(model, batches, tests, rate, epochs):
+    optimiser, loss_of = torch.optim.Adam(model.parameters(), lr=rate), nn.CrossEntropyLoss()
+    for _ in range(epochs):
+        for inputs, labels in batches():
+            optimiser.zero_grad()
+            loss = loss_of(model(inputs), labels)
+            loss.backward()
+            optimiser.step()
+            loss.item()
+        with torch.no_grad():
+            (model(tests[0]).argmax(1) == tests[1]).float().mean().item()
+
+
+def run_numbers(name, epochs):
+    torch.manual_seed(0)
+    inputs, labels = numbers(1, 2000)
+    tests = numbers(2, 600)
+    model = MODELS[name]()
+    order = torch.Generator().manual_seed(0)
+    loader = DataLoader(TensorDataset(inputs, labels), batch_size=BATCH, shuffle=True, generator=order)
+    train(model, lambda: loader, tests, 0.005, epochs)
+    if isinstance(model, Attention):
+        with torch.no_grad():
+            model(tests[0][:200])
+        model.weights.mean((0, 1)).tolist()
+
+
+def run_text(path, epochs):
+    torch.manual_seed(0)
+    tokens, labels, vocabulary_size = read_reviews(path)
+    model = Transformer(vocabulary_size)
+
+    def batches():
+        for rows in torch.randperm(1600).split(BATCH):
+            yield tokens[rows], labels[rows]
+
+    train(model, batches, (tokens[1600:], labels[1600:]), 0.003, epochs)
+    with torch.no_grad():
+        for row in range(1600, 1720):
+            model(tokens[row : row + 1])
+            model.block.weights.mean((0, 1, 2)).argmax().item()
+
+
+def main():
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    for line in sys.stdin:
+        name, epochs = line.rstrip("\n").rsplit(" ", 1)
+        wall, processor = time.perf_counter(), time.process_time()
+        if name == "transformer on text":
+            run_text(os.environ["BENCH_REVIEWS"], int(epochs))
+        else:
+            run_numbers(name, int(epochs))
+        print(
+            json.dumps(
+                {
+                    "seconds": time.perf_counter() - wall,
+                    "processor_seconds": time.process_time() - processor,
+                    "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+                }
+            ),
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
