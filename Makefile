@@ -44,7 +44,7 @@ CORE_SOURCES := $(wildcard core/*.c core/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
-SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' .ci/* tests/* tests/*/*)
+SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' server/* .ci/* tests/* tests/*/*)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 SERVER_OBJECTS := $(SERVER_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/assets_embedded.o

@@ -38,7 +38,7 @@ lines.forEach((line, index) => {
         const read = (name) => readFile(path.join(folder, name), "utf8");
         const [status, output, errors] = await Promise.all(["status", "out", "err"].map((end) => read(`${index}.${end}`)));
         assert.equal(status.trim(), "0", errors + output);
-        const file = /-o (\S+)/.exec(line);
+        const file = / -o (\w\S*)/.exec(line);
         const assigns = /^\w+=/.test(line);
         const body = file ? await read(file[1]) : output;
         assert.ok(assigns || body.length > 0, "no answer");
