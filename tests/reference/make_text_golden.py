@@ -116,8 +116,8 @@ def main():
     print(f"enum {{ TEXT_GOLDEN_TRAIN = {TRAIN}, TEXT_GOLDEN_TEST = {ROWS - TRAIN}, TEXT_GOLDEN_LENGTH = {LENGTH},"
           f" TEXT_GOLDEN_EPOCHS = {EPOCHS}, TEXT_GOLDEN_BATCH = {BATCH}, TEXT_GOLDEN_VOCABULARY = {len(vocabulary)} }};")
     print(f"static const double text_golden_learning_rate = {RATE};")
-    print("static const char text_golden_tsv[] =")
-    print("\n".join(f'    "{label}\\t{" ".join(words)}\\n"' for label, words in lines) + ";\n")
+    print("static const char *const text_golden_lines[] = {")
+    print("\n".join(f'    "{label}\\t{" ".join(words)}",' for label, words in lines) + "\n};\n")
     for name, seed, position, heads, hidden, layers in CASES:
         torch.manual_seed(seed)
         model = Transformer(len(vocabulary) + 2, heads, hidden, layers, position)
@@ -125,8 +125,9 @@ def main():
         write(f"{name}_losses", train(model, x, y, seed))
         with torch.no_grad():
             logits = model(x[TRAIN:])
-            print(f"static const double {name}_accuracy = {float((logits.argmax(1) == y[TRAIN:]).double().mean())};")
-            print(f"static const int {name}_hits = {count_hits(model, x, lines)};")
+            correct = int((logits.argmax(1) == y[TRAIN:]).sum())
+            print(f"enum {{ {name}_correct = {correct} }};")
+            print(f"enum {{ {name}_hits = {count_hits(model, x, lines)} }};")
             write(f"{name}_logits", logits[:3].reshape(-1))
             model(x[TRAIN : TRAIN + 1])
             length = len(lines[TRAIN][1])

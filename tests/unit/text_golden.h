@@ -5,186 +5,187 @@
 
 enum { TEXT_GOLDEN_TRAIN = 128, TEXT_GOLDEN_TEST = 32, TEXT_GOLDEN_LENGTH = 12, TEXT_GOLDEN_EPOCHS = 6, TEXT_GOLDEN_BATCH = 16, TEXT_GOLDEN_VOCABULARY = 21 };
 static const double text_golden_learning_rate = 0.003;
-static const char text_golden_tsv[] =
-    "0\tthe one bad today we saw\n"
-    "0\tawful town play old\n"
-    "0\tsaw bad old saw play one we\n"
-    "0\there we here here awful one we old we\n"
-    "0\tbad play saw here film\n"
-    "0\ttoday old and awful saw play with saw\n"
-    "1\tplay one friends and superb short here town short\n"
-    "1\tthe with friends old saw here film lovely play short\n"
-    "0\tsaw saw play one the friends and awful\n"
-    "1\ttoday saw great friends\n"
-    "0\tawful here short here friends short\n"
-    "1\twith today saw we with great with\n"
-    "0\tfrom short film with one town today awful and\n"
-    "0\there saw dull short we\n"
-    "1\told one one town from short great saw the\n"
-    "1\ttown the from one from lovely\n"
-    "0\ttoday dull town one old the\n"
-    "0\ttoday old awful we short\n"
-    "1\tthe one superb play\n"
-    "1\tfrom play here today today with lovely we short\n"
-    "0\tsaw awful short today one we old\n"
-    "0\tbad saw and here we\n"
-    "0\tdull play saw and here\n"
-    "1\tone superb the today film and here and\n"
-    "1\tshort short short short lovely film saw the saw with\n"
-    "0\twith the play we old play and the awful with\n"
-    "0\tfrom saw with from film dull play and town\n"
-    "0\tplay friends play awful and today old here\n"
-    "0\tfriends old old play awful short and with we\n"
-    "1\told with superb here and short\n"
-    "1\tsaw lovely old short old\n"
-    "1\ttown great here from we short town today\n"
-    "0\ttown one friends dull\n"
-    "1\tfriends today and lovely saw friends with\n"
-    "1\tsaw with great the the the we the here\n"
-    "0\tbad here short today town and the play play the\n"
-    "0\tawful saw play with town the one from old\n"
-    "1\tfilm play great old friends\n"
-    "1\tfrom the we town with great and\n"
-    "0\ttown play one from town town play the bad play\n"
-    "0\tdull from short friends\n"
-    "0\tthe short here with dull\n"
-    "0\ttoday play play play dull short\n"
-    "0\told film we friends awful\n"
-    "0\twe friends town town awful saw short and\n"
-    "1\tplay friends short lovely play old with play\n"
-    "1\tgreat one saw one short\n"
-    "1\tsuperb one saw old today\n"
-    "0\ttoday awful today and the film town the short\n"
-    "1\tthe today from old lovely the with\n"
-    "1\tlovely one old and and saw\n"
-    "1\tshort superb short with we one and play\n"
-    "0\told town saw saw dull film film we town friends\n"
-    "1\tone from town today from superb film one the play\n"
-    "0\twe friends dull with the one\n"
-    "1\tsaw lovely friends film saw here from old saw\n"
-    "1\tand superb play one\n"
-    "0\twith old saw the bad film we the\n"
-    "0\tplay friends awful old film short\n"
-    "1\twe film we lovely we we with play play old\n"
-    "1\ttoday from today great\n"
-    "0\ttown one play film with old awful old and old\n"
-    "0\tfrom the awful we\n"
-    "1\twe saw today from great\n"
-    "1\there superb old with film we\n"
-    "1\tshort superb we film and and\n"
-    "1\tlovely old and the we and\n"
-    "0\tawful play today old old play\n"
-    "0\tsaw bad the one here we one we film film\n"
-    "1\tfrom friends the today town great with friends\n"
-    "0\tthe film with here today the bad\n"
-    "0\ttoday one with dull with friends play the\n"
-    "1\tlovely we the today\n"
-    "1\tshort play we today superb we today play today old\n"
-    "0\tfriends saw with town play bad town\n"
-    "1\tlovely with with short\n"
-    "1\twith friends old lovely old\n"
-    "1\tgreat short town today\n"
-    "1\ttoday old superb saw here the and film today\n"
-    "0\twe short film today saw awful with\n"
-    "1\tgreat with play film short short\n"
-    "0\tfilm saw awful town short\n"
-    "1\tfrom play short superb\n"
-    "1\tsaw here superb saw the\n"
-    "1\tfrom today play lovely film town saw with\n"
-    "1\tone we the lovely we short today\n"
-    "0\tthe one and one and awful saw from and\n"
-    "1\tone saw town old with superb we town with film\n"
-    "1\tone from here saw and town lovely\n"
-    "0\twe film saw awful we from today film today town\n"
-    "1\tgreat play and old friends and friends\n"
-    "0\tbad town town play play old with\n"
-    "1\tshort here friends superb the today from\n"
-    "1\tthe the short one lovely and film film\n"
-    "0\told dull film short play today one saw the\n"
-    "1\ttown friends short play old short town lovely\n"
-    "0\tplay old bad old saw\n"
-    "1\tand superb old and\n"
-    "1\tfrom one one one with superb play old one\n"
-    "0\tawful film here and the today play\n"
-    "1\tone one superb today short\n"
-    "1\twe one with friends lovely\n"
-    "1\tsaw one town superb\n"
-    "1\tsaw great old the the play today saw from with\n"
-    "1\twe we great friends the old here town we today\n"
-    "0\tdull play today one with friends\n"
-    "0\tplay here old one dull film\n"
-    "1\tplay film great short\n"
-    "1\tsuperb town old short play old play old we one\n"
-    "1\tlovely short town today today\n"
-    "0\ttoday one town dull and\n"
-    "1\tand with one and today one old we superb\n"
-    "0\tshort awful old film friends\n"
-    "0\tfilm friends town film awful\n"
-    "0\tthe town awful old short one town today\n"
-    "0\told we here dull\n"
-    "0\twe dull the one short town with town and\n"
-    "1\tlovely old the today town play\n"
-    "0\twith awful one from and and short the saw\n"
-    "0\tand awful one town\n"
-    "1\tsuperb friends from film from friends\n"
-    "1\tshort old and play town short old superb and\n"
-    "0\tone old friends today friends one we dull one\n"
-    "1\ttown we film old lovely with saw town here and\n"
-    "1\twe film with with superb with and town\n"
-    "0\tfriends awful here town friends today saw we from\n"
-    "1\tshort friends lovely one friends film town one from\n"
-    "1\twe great friends town with\n"
-    "1\tand from and short superb\n"
-    "0\told one friends the old one saw bad\n"
-    "0\tand the one dull town saw saw film\n"
-    "1\tshort with short great the old the\n"
-    "1\told with play from lovely friends today friends saw\n"
-    "0\tfilm and dull film with film old short\n"
-    "0\tthe film dull town town\n"
-    "0\tfilm old play play old awful today\n"
-    "0\tsaw we short awful\n"
-    "0\tdull town film old\n"
-    "0\tfrom here old town saw and play bad\n"
-    "1\tfriends superb friends today we saw\n"
-    "0\tand the we old bad film\n"
-    "1\ttown old great from we from and one today\n"
-    "1\tlovely saw old we friends short\n"
-    "0\tbad friends one today\n"
-    "1\tone with lovely film one\n"
-    "1\tfilm with here lovely\n"
-    "1\tfrom lovely friends friends\n"
-    "0\tone old we one town the bad one saw\n"
-    "0\tshort friends the the dull we\n"
-    "0\tfriends town awful one saw here here town and\n"
-    "0\tthe play the awful town saw\n"
-    "1\tfriends friends friends old film superb the from we town\n"
-    "0\ttown today one bad saw town with here\n"
-    "0\tawful here from old from short the\n"
-    "0\tbad the one and saw the old with\n"
-    "1\tfriends today we today from and saw one great here\n"
-    "1\tfilm today one film here old one great one today\n"
-    "0\tthe we we bad here short short\n"
-    "0\tfrom short from the friends awful short one saw saw\n"
-    "0\tbad saw friends short play play\n";
+static const char *const text_golden_lines[] = {
+    "0\tthe one bad today we saw",
+    "0\tawful town play old",
+    "0\tsaw bad old saw play one we",
+    "0\there we here here awful one we old we",
+    "0\tbad play saw here film",
+    "0\ttoday old and awful saw play with saw",
+    "1\tplay one friends and superb short here town short",
+    "1\tthe with friends old saw here film lovely play short",
+    "0\tsaw saw play one the friends and awful",
+    "1\ttoday saw great friends",
+    "0\tawful here short here friends short",
+    "1\twith today saw we with great with",
+    "0\tfrom short film with one town today awful and",
+    "0\there saw dull short we",
+    "1\told one one town from short great saw the",
+    "1\ttown the from one from lovely",
+    "0\ttoday dull town one old the",
+    "0\ttoday old awful we short",
+    "1\tthe one superb play",
+    "1\tfrom play here today today with lovely we short",
+    "0\tsaw awful short today one we old",
+    "0\tbad saw and here we",
+    "0\tdull play saw and here",
+    "1\tone superb the today film and here and",
+    "1\tshort short short short lovely film saw the saw with",
+    "0\twith the play we old play and the awful with",
+    "0\tfrom saw with from film dull play and town",
+    "0\tplay friends play awful and today old here",
+    "0\tfriends old old play awful short and with we",
+    "1\told with superb here and short",
+    "1\tsaw lovely old short old",
+    "1\ttown great here from we short town today",
+    "0\ttown one friends dull",
+    "1\tfriends today and lovely saw friends with",
+    "1\tsaw with great the the the we the here",
+    "0\tbad here short today town and the play play the",
+    "0\tawful saw play with town the one from old",
+    "1\tfilm play great old friends",
+    "1\tfrom the we town with great and",
+    "0\ttown play one from town town play the bad play",
+    "0\tdull from short friends",
+    "0\tthe short here with dull",
+    "0\ttoday play play play dull short",
+    "0\told film we friends awful",
+    "0\twe friends town town awful saw short and",
+    "1\tplay friends short lovely play old with play",
+    "1\tgreat one saw one short",
+    "1\tsuperb one saw old today",
+    "0\ttoday awful today and the film town the short",
+    "1\tthe today from old lovely the with",
+    "1\tlovely one old and and saw",
+    "1\tshort superb short with we one and play",
+    "0\told town saw saw dull film film we town friends",
+    "1\tone from town today from superb film one the play",
+    "0\twe friends dull with the one",
+    "1\tsaw lovely friends film saw here from old saw",
+    "1\tand superb play one",
+    "0\twith old saw the bad film we the",
+    "0\tplay friends awful old film short",
+    "1\twe film we lovely we we with play play old",
+    "1\ttoday from today great",
+    "0\ttown one play film with old awful old and old",
+    "0\tfrom the awful we",
+    "1\twe saw today from great",
+    "1\there superb old with film we",
+    "1\tshort superb we film and and",
+    "1\tlovely old and the we and",
+    "0\tawful play today old old play",
+    "0\tsaw bad the one here we one we film film",
+    "1\tfrom friends the today town great with friends",
+    "0\tthe film with here today the bad",
+    "0\ttoday one with dull with friends play the",
+    "1\tlovely we the today",
+    "1\tshort play we today superb we today play today old",
+    "0\tfriends saw with town play bad town",
+    "1\tlovely with with short",
+    "1\twith friends old lovely old",
+    "1\tgreat short town today",
+    "1\ttoday old superb saw here the and film today",
+    "0\twe short film today saw awful with",
+    "1\tgreat with play film short short",
+    "0\tfilm saw awful town short",
+    "1\tfrom play short superb",
+    "1\tsaw here superb saw the",
+    "1\tfrom today play lovely film town saw with",
+    "1\tone we the lovely we short today",
+    "0\tthe one and one and awful saw from and",
+    "1\tone saw town old with superb we town with film",
+    "1\tone from here saw and town lovely",
+    "0\twe film saw awful we from today film today town",
+    "1\tgreat play and old friends and friends",
+    "0\tbad town town play play old with",
+    "1\tshort here friends superb the today from",
+    "1\tthe the short one lovely and film film",
+    "0\told dull film short play today one saw the",
+    "1\ttown friends short play old short town lovely",
+    "0\tplay old bad old saw",
+    "1\tand superb old and",
+    "1\tfrom one one one with superb play old one",
+    "0\tawful film here and the today play",
+    "1\tone one superb today short",
+    "1\twe one with friends lovely",
+    "1\tsaw one town superb",
+    "1\tsaw great old the the play today saw from with",
+    "1\twe we great friends the old here town we today",
+    "0\tdull play today one with friends",
+    "0\tplay here old one dull film",
+    "1\tplay film great short",
+    "1\tsuperb town old short play old play old we one",
+    "1\tlovely short town today today",
+    "0\ttoday one town dull and",
+    "1\tand with one and today one old we superb",
+    "0\tshort awful old film friends",
+    "0\tfilm friends town film awful",
+    "0\tthe town awful old short one town today",
+    "0\told we here dull",
+    "0\twe dull the one short town with town and",
+    "1\tlovely old the today town play",
+    "0\twith awful one from and and short the saw",
+    "0\tand awful one town",
+    "1\tsuperb friends from film from friends",
+    "1\tshort old and play town short old superb and",
+    "0\tone old friends today friends one we dull one",
+    "1\ttown we film old lovely with saw town here and",
+    "1\twe film with with superb with and town",
+    "0\tfriends awful here town friends today saw we from",
+    "1\tshort friends lovely one friends film town one from",
+    "1\twe great friends town with",
+    "1\tand from and short superb",
+    "0\told one friends the old one saw bad",
+    "0\tand the one dull town saw saw film",
+    "1\tshort with short great the old the",
+    "1\told with play from lovely friends today friends saw",
+    "0\tfilm and dull film with film old short",
+    "0\tthe film dull town town",
+    "0\tfilm old play play old awful today",
+    "0\tsaw we short awful",
+    "0\tdull town film old",
+    "0\tfrom here old town saw and play bad",
+    "1\tfriends superb friends today we saw",
+    "0\tand the we old bad film",
+    "1\ttown old great from we from and one today",
+    "1\tlovely saw old we friends short",
+    "0\tbad friends one today",
+    "1\tone with lovely film one",
+    "1\tfilm with here lovely",
+    "1\tfrom lovely friends friends",
+    "0\tone old we one town the bad one saw",
+    "0\tshort friends the the dull we",
+    "0\tfriends town awful one saw here here town and",
+    "0\tthe play the awful town saw",
+    "1\tfriends friends friends old film superb the from we town",
+    "0\ttown today one bad saw town with here",
+    "0\tawful here from old from short the",
+    "0\tbad the one and saw the old with",
+    "1\tfriends today we today from and saw one great here",
+    "1\tfilm today one film here old one great one today",
+    "0\tthe we we bad here short short",
+    "0\tfrom short from the friends awful short one saw saw",
+    "0\tbad saw friends short play play",
+};
 
 enum { lab_parameters = 9730 };
 static const double lab_losses[] = {0.800988197, 0.734817505, 0.843242049, 0.717975795, 0.730404973, 0.676814497, 0.672889292, 0.647877574, 0.678303480, 0.606908262, 0.608697832, 0.586003065, 0.519875288, 0.627738833, 0.530256152, 0.450805962, 0.470274925, 0.391699702, 0.443146855, 0.350544721, 0.464575022, 0.453464478, 0.414511204, 0.312389433, 0.386664659, 0.294248313, 0.190870062, 0.250794977, 0.148168981, 0.110823572, 0.108768582, 0.123658389, 0.0847975612, 0.0441000201, 0.0551604703, 0.0298072379, 0.0539319478, 0.0250165369, 0.0145883532, 0.0292591937, 0.00847959705, 0.00864066090, 0.00887729693, 0.00768622849, 0.00371079007, 0.00403337507, 0.00320653245, 0.00306945201};
-static const double lab_accuracy = 1.0;
-static const int lab_hits = 26;
+enum { lab_correct = 32 };
+enum { lab_hits = 26 };
 static const double lab_logits[] = {-3.00367022, 3.66998291, 2.09719491, -1.73775363, 2.99167943, -2.98383379};
 static const double lab_attention[] = {0.0121864928, 0.00857307855, 0.0116192037, 0.376932025, 0.590689242, 0.0535233170, 0.0882364884, 0.0519718938, 0.302281171, 0.503987134, 0.0118289124, 0.00837401953, 0.0112702698, 0.367837459, 0.600689411, 0.171232596, 0.596355677, 0.175179914, 0.0229292847, 0.0343024880, 0.196737066, 0.542095304, 0.203528732, 0.0315775201, 0.0260613281, 0.170267075, 0.0888775736, 0.172461316, 0.283578247, 0.284815788, 0.149415925, 0.00745233661, 0.142154112, 0.0201932490, 0.680784404, 0.169725135, 0.0958910361, 0.172292620, 0.297691882, 0.264399350, 0.100888997, 0.531757712, 0.103932962, 0.232439265, 0.0309810024, 0.0610544644, 0.0245922115, 0.0566401407, 0.0522034690, 0.805509806, 0.0269040149, 0.135574847, 0.0276589859, 0.349436253, 0.460426003, 0.0365380608, 0.137906775, 0.0372026861, 0.206217110, 0.582135379, 0.0280702710, 0.135983676, 0.0288078841, 0.345657676, 0.461480558, 0.403795838, 0.164511994, 0.389233887, 0.0145868929, 0.0278714467, 0.341297030, 0.236203983, 0.342405856, 0.0249976683, 0.0550954901, 0.212806776, 0.0843609050, 0.205397427, 0.0211440157, 0.476290911, 0.200828105, 0.124821886, 0.193264529, 0.0189029146, 0.462182552, 0.230177909, 0.0890123770, 0.222531602, 0.0205616448, 0.437716544, 0.291558534, 0.124277093, 0.296889335, 0.250774682, 0.0365003422, 0.0150679816, 0.0399272516, 0.0147262681, 0.487975478, 0.442303032};
 
 enum { no_position_parameters = 9730 };
 static const double no_position_losses[] = {0.876889467, 0.741290271, 0.776973784, 0.627195895, 0.661363304, 0.736982226, 0.695852637, 0.689401925, 0.712903023, 0.631380796, 0.567313612, 0.661354661, 0.553574562, 0.530062675, 0.583207130, 0.531090856, 0.458572894, 0.463609606, 0.589493990, 0.477389604, 0.349440366, 0.404035628, 0.383683145, 0.267622024, 0.251543254, 0.253077835, 0.224977642, 0.198987558, 0.127463013, 0.155517980, 0.123187035, 0.141456455, 0.0718540698, 0.0909765139, 0.0287262201, 0.0510845296, 0.0243211631, 0.0215149354, 0.0129856300, 0.0182351600, 0.0156235667, 0.0167120248, 0.0109385382, 0.00664416049, 0.00687687937, 0.00448093191, 0.00389101706, 0.00566253299};
-static const double no_position_accuracy = 1.0;
-static const int no_position_hits = 26;
+enum { no_position_correct = 32 };
+enum { no_position_hits = 26 };
 static const double no_position_logits[] = {-3.39696670, 2.80512571, 3.13974667, -2.68655276, 3.02049565, -2.31751990};
 static const double no_position_attention[] = {0.00589099946, 0.0156677831, 0.00589099946, 0.234023586, 0.738526702, 0.157264486, 0.106392264, 0.157264486, 0.331313580, 0.247765258, 0.00589099946, 0.0156677831, 0.00589099946, 0.234023586, 0.738526702, 0.213894486, 0.103746071, 0.213894486, 0.154930264, 0.313534707, 0.256485283, 0.173715383, 0.256485283, 0.119592160, 0.193721846, 0.200660974, 0.312477887, 0.200660974, 0.125825241, 0.160374939, 0.213629022, 0.216480717, 0.213629022, 0.0992371067, 0.257024109, 0.200660974, 0.312477887, 0.200660974, 0.125825241, 0.160374939, 0.245816678, 0.209179252, 0.245816678, 0.0557729602, 0.243414506, 0.231414139, 0.239989743, 0.231414139, 0.0685838386, 0.228598237, 0.00626014825, 0.0182355139, 0.00626014825, 0.0193336941, 0.949910462, 0.203949139, 0.128701329, 0.203949139, 0.178367168, 0.285033226, 0.00626014825, 0.0182355139, 0.00626014825, 0.0193336941, 0.949910462, 0.209973589, 0.244112134, 0.209973589, 0.208064869, 0.127875820, 0.00542291580, 0.0292572156, 0.00542291580, 0.0461562946, 0.913740635, 0.0140991407, 0.0868266001, 0.0140991407, 0.0428131185, 0.842162013, 0.0543784499, 0.120684169, 0.0543784499, 0.0805691332, 0.689989746, 0.0140991407, 0.0868266001, 0.0140991407, 0.0428131185, 0.842162013, 0.251575261, 0.137007490, 0.251575261, 0.322234452, 0.0376075841, 0.0331389494, 0.0753616989, 0.0331389494, 0.0442262404, 0.814134240};
 
 enum { stacked_parameters = 13074 };
 static const double stacked_losses[] = {0.737808585, 0.649565220, 0.756085634, 0.730495632, 0.674093544, 0.597941279, 0.599382818, 0.503032446, 0.568924248, 0.601738632, 0.557139158, 0.479821980, 0.458730936, 0.324668467, 0.422261953, 0.399756253, 0.347896636, 0.300237656, 0.257336736, 0.171759099, 0.288656950, 0.120459788, 0.0866329595, 0.130920812, 0.0797079355, 0.0368455574, 0.0602393113, 0.0104278382, 0.0131759234, 0.0112870904, 0.0128256306, 0.00917529501, 0.00576035352, 0.00676635653, 0.00394642027, 0.00390778808, 0.00238938536, 0.00312940730, 0.00249892287, 0.00281177275, 0.00178826705, 0.00197700295, 0.00205462240, 0.00159924803, 0.00170721579, 0.00150870613, 0.00150440412, 0.00149624899};
-static const double stacked_accuracy = 1.0;
-static const int stacked_hits = 22;
+enum { stacked_correct = 32 };
+enum { stacked_hits = 22 };
 static const double stacked_logits[] = {-3.26728058, 3.79377151, 2.42169619, -2.70032501, 3.17929769, -3.24382114};
 static const double stacked_attention[] = {0.205956057, 0.126790971, 0.205366805, 0.163536683, 0.298349559, 0.163072333, 0.0893627256, 0.162719756, 0.199779809, 0.385065347, 0.205614403, 0.126069099, 0.205054447, 0.164001554, 0.299260527, 0.190991089, 0.0984337255, 0.191127539, 0.151349217, 0.368098408, 0.252547771, 0.164647236, 0.250918031, 0.135404840, 0.196482122, 0.109507822, 0.0511023402, 0.109289922, 0.203500047, 0.526599824, 0.130816326, 0.0672639087, 0.130100355, 0.171056747, 0.500762582, 0.109498858, 0.0505744331, 0.109281965, 0.202869713, 0.527774990, 0.127155304, 0.0480694883, 0.126548827, 0.190872863, 0.507353544, 0.164413393, 0.0919401497, 0.165360600, 0.265737444, 0.312548459};
 
