@@ -115,11 +115,11 @@ static void forward(const struct layer *layer, const float *parameters, const fl
 
     attention_forward(&block.attention, &block.layout, parameters, input, at.sum1, at.attention, pass);
     add_to(at.sum1, input, rows * width);
-    layer_norm_forward(norm1, norm1 + width, at.sum1, at.normal1, at.statistics1, rows, width);
+    layer_norm_forward(norm1, norm1 + width, at.sum1, at.normal1, at.statistics1, rows, width, pass->kernels);
 
     feedforward_forward(&block.feedforward, parameters + block.feed, at.normal1, at.sum2, at.feedforward);
     add_to(at.sum2, at.normal1, rows * width);
-    layer_norm_forward(norm2, norm2 + width, at.sum2, output, at.statistics2, rows, width);
+    layer_norm_forward(norm2, norm2 + width, at.sum2, output, at.statistics2, rows, width, pass->kernels);
 }
 
 /* One gradient runs back through the block in place, in grad_output: of the output, of sum2, of normal1

@@ -12,7 +12,7 @@ extern const struct layer_type layer_layer_norm;
 /* output[rows][width] from input[rows][width]; statistics[rows][2] keeps the mean and 1 / deviation of each
  * row for the backward pass. */
 void layer_norm_forward(const float *weight, const float *bias, const float *input, float *output,
-                        float *statistics, size_t rows, size_t width);
+                        float *statistics, size_t rows, size_t width, const struct kernels *kernels);
 
 /* grad_input (NULL: not wanted) is overwritten and may be grad_output; grad_weight and grad_bias (both NULL:
  * not wanted) are added to. */

@@ -107,6 +107,12 @@ static void lstm_step_backward(float *gates, const float *cell_before, const flo
     }
 }
 
+static void normalise_row(const float *x, float factor, float shift, const float *weight, const float *bias,
+                          float *y, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        y[i] = fmaf(fmaf(x[i], factor, shift), weight[i], bias[i]);
+}
+
 static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
                       size_t count, const struct adam_factors *factors) {
     for (size_t i = 0; i < count; i++) {
@@ -130,6 +136,7 @@ const struct kernels kernels_plain = {
     .tanh_backward = tanh_backward,
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
+    .normalise_row = normalise_row,
     .adam_step = adam_step,
 };
 

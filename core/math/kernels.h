@@ -55,6 +55,11 @@ struct kernels {
     void (*lstm_step_backward)(float *gates, const float *cell_before, const float *cell_tanh,
                                const float *grad_hidden, float *grad_cell, size_t rows, size_t width);
 
+    /* y_i = (x_i * factor + shift) * weight_i + bias_i, both products fused with their sums as in PyTorch's
+     * layer norm. */
+    void (*normalise_row)(const float *x, float factor, float shift, const float *weight, const float *bias,
+                          float *y, size_t count);
+
     /* One step of Adam over `count` parameters. */
     void (*adam_step)(float *parameters, const float *gradient, float *first_moment, float *second_moment,
                       size_t count, const struct adam_factors *factors);

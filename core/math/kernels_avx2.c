@@ -211,6 +211,18 @@ static void lstm_step_backward(float *gates, const float *cell_before, const flo
         }
 }
 
+static void normalise_row(const float *x, float factor, float shift, const float *weight, const float *bias,
+                          float *y, size_t count) {
+    const __m256 factors = _mm256_set1_ps(factor), shifts = _mm256_set1_ps(shift);
+    for (size_t i = 0; i < count; i += 8) {
+        __m256i lanes = vector_first_lanes(count - i < 8 ? (int)(count - i) : 8);
+        __m256 normal = _mm256_fmadd_ps(_mm256_maskload_ps(x + i, lanes), factors, shifts);
+        normal = _mm256_fmadd_ps(normal, _mm256_maskload_ps(weight + i, lanes),
+                                 _mm256_maskload_ps(bias + i, lanes));
+        _mm256_maskstore_ps(y + i, lanes, normal);
+    }
+}
+
 static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
                       size_t count, const struct adam_factors *factors) {
     const __m256 correction = _mm256_set1_ps(factors->second_correction),
@@ -246,6 +258,7 @@ const struct kernels kernels_avx2 = {
     .tanh_backward = tanh_backward,
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
+    .normalise_row = normalise_row,
     .adam_step = adam_step,
 };
 
