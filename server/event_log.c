@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +53,7 @@ struct event *event_create(const char *run_id, enum event_kind kind, const char 
     }
     memcpy(shared->payload, payload, size + 1);
     shared->event = (struct event){.kind = kind, .size = size, .payload = shared->payload};
-    memcpy(shared->event.run_id, run_id, ID_SIZE - 1);
-    shared->event.run_id[ID_SIZE - 1] = '\0';
+    snprintf(shared->event.run_id, ID_SIZE, "%s", run_id);
     atomic_init(&shared->users, 1);
     return &shared->event;
 }

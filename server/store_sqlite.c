@@ -125,10 +125,14 @@ static bool set_aside(const char *path, char *warning, size_t warning_size, stru
     return true;
 }
 
+/* Pages of 8 KiB suit values of 20 to 100 KB. Temporary files would be opened and unlinked in every epoch,
+ * and need a writable /tmp: memory it is. */
 static bool writer_prepare(struct connection *writer, struct error *error) {
     int code = sqlite3_exec(writer->database,
-                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-                            "PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16777216",
+                            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                            "PRAGMA foreign_keys = ON;"
+                            "PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 33554432;"
+                            "PRAGMA temp_store = MEMORY",
                             NULL, NULL, NULL);
     writer->synchronous_full = true;
     return code == SQLITE_OK || sqlite_error_set(error, writer->database, code);

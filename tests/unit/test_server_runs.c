@@ -89,16 +89,23 @@ static void assert_ends(const char *id, enum run_state state) {
     run_record_clear(&run);
 }
 
-/* The kinds of a run's events without steps, one letter each. */
+/* The kinds of an ended run's events without steps, one letter each. The end is shown a moment after it can
+ * be seen in the run. */
 static void event_kinds(const char *id, char kinds[256]) {
     uint64_t cursor = 0;
-    struct event *events[200];
-    size_t count = 0, length = 0;
-    ck_assert(event_log_read(log_, id, &cursor, 200, events, &count, &error));
-    for (size_t i = 0; i < count; i++) {
-        if (events[i]->kind != EVENT_STEP)
-            kinds[length++] = events[i]->kind == EVENT_END ? '.' : event_kind_name(events[i]->kind)[0];
-        event_release(events[i]);
+    size_t length = 0;
+    for (int waited = 0; length == 0 || kinds[length - 1] != '.'; waited++) {
+        struct event *events[200];
+        size_t count = 0;
+        ck_assert_int_lt(waited, 20000);
+        ck_assert(event_log_read(log_, id, &cursor, 200, events, &count, &error));
+        for (size_t i = 0; i < count; i++) {
+            if (events[i]->kind != EVENT_STEP)
+                kinds[length++] = events[i]->kind == EVENT_END ? '.' : event_kind_name(events[i]->kind)[0];
+            event_release(events[i]);
+        }
+        if (count == 0)
+            sleep_ms(1);
     }
     kinds[length] = '\0';
 }

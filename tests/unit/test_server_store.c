@@ -412,12 +412,12 @@ START_TEST(a_damaged_header_is_set_aside) {
 END_TEST
 
 START_TEST(a_damaged_page_is_set_aside) {
-    damage_and_open(4096, 200, false);
+    damage_and_open(8192, 200, false);
 }
 END_TEST
 
 START_TEST(a_cut_database_is_set_aside) {
-    damage_and_open(8192, 0, true);
+    damage_and_open(16384, 0, true);
 }
 END_TEST
 
