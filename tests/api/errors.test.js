@@ -44,7 +44,8 @@ test("too large a body is 413, announced or not", async () => {
     });
     const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: chunks, duplex: "half" };
     await client.problem(413, "api/runs", options);
-    await client.problem(413, "api/runs/x/cancel", { method: "POST", body: "x".repeat(100) });
+    await client.problem(413, "api/runs/x/cancel", { method: "POST", body: "x".repeat(100000) });
+    await client.postProblem(404, "api/runs/x/cancel", {});
 });
 
 test("all faults come at once, and an unknown field names the nearest known one", async () => {
