@@ -25,11 +25,15 @@ enum activation { ACTIVATION_RELU, ACTIVATION_GELU };
 /* Whether a query sees the keys after it. */
 enum attention_mask { ATTENTION_MASK_NONE, ATTENTION_MASK_CAUSAL };
 
+/* How steps tell where they are. */
+enum position { POSITION_LEARNED, POSITION_SINUSOIDAL, POSITION_NONE };
+
 struct layer_options {
     size_t heads;             /* attention; 0 is read as 1 */
     enum attention_mask mask; /* attention */
     size_t feedforward_width; /* encoder block, feed-forward */
     enum activation activation;
+    enum position position; /* scalar attention, which adds its own */
     size_t vocabulary_size; /* embedding: rows of its table; id 0 is padding */
 };
 

@@ -1,7 +1,7 @@
 /* Treating denormal numbers as zero, for a while.
  *
- * Gradients of an RNN underflow, and arithmetic on denormals takes many times as long. Training runs with them
- * flushed to zero; every thread that works on a step sets this and restores what was there. Not for
+ * Gradients of an RNN underflow, and arithmetic on denormals takes many times as long. Training runs with
+ * them flushed to zero; every thread that works on a step sets this and restores what was there. Not for
  * gradient-reach, which measures how small gradients become. */
 #ifndef ATTNLAB_CORE_MATH_DENORMALS_H
 #define ATTNLAB_CORE_MATH_DENORMALS_H

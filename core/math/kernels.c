@@ -137,6 +137,8 @@ const struct kernels kernels_plain = {
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
     .normalise_row = normalise_row,
+    .scalar_attention_forward = scalar_attention_forward_plain,
+    .scalar_attention_backward = scalar_attention_backward_plain,
     .adam_step = adam_step,
 };
 

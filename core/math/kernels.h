@@ -6,6 +6,8 @@
 #ifndef ATTNLAB_CORE_MATH_KERNELS_H
 #define ATTNLAB_CORE_MATH_KERNELS_H
 
+#include "core/math/scalar_attention.h"
+
 #include <stddef.h>
 
 /* What a step of Adam multiplies with: see core/model/adam.h. */
@@ -59,6 +61,13 @@ struct kernels {
      * layer norm. */
     void (*normalise_row)(const float *x, float factor, float shift, const float *weight, const float *bias,
                           float *y, size_t count);
+
+    /* See core/math/scalar_attention.h. */
+    void (*scalar_attention_forward)(const struct scalar_scores *scores, const float *x, float *weights,
+                                     float *share);
+    void (*scalar_attention_backward)(const struct scalar_scores *scores, const float *x,
+                                      const float *weights, const float *a,
+                                      struct scalar_score_gradients *gradients, float *grad_x);
 
     /* One step of Adam over `count` parameters. */
     void (*adam_step)(float *parameters, const float *gradient, float *first_moment, float *second_moment,

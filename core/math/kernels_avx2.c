@@ -259,6 +259,8 @@ const struct kernels kernels_avx2 = {
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
     .normalise_row = normalise_row,
+    .scalar_attention_forward = scalar_attention_forward_avx2,
+    .scalar_attention_backward = scalar_attention_backward_avx2,
     .adam_step = adam_step,
 };
 

@@ -10,8 +10,6 @@
 
 enum { MODEL_MAXIMUM_BLOCKS = 12 };
 
-enum position { POSITION_LEARNED, POSITION_SINUSOIDAL, POSITION_NONE };
-
 struct model_options {
     size_t steps;           /* T */
     size_t vocabulary_size; /* 0: the examples are numbers */
