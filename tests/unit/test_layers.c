@@ -3,6 +3,9 @@
 #include "core/layers/pooled_attention.h"
 #include "core/layers/positions.h"
 #include "core/layers/recurrent.h"
+#include "core/layers/scalar_attention.h"
+#include "core/layers/sinusoidal_position.h"
+#include "core/model/model.h"
 #include "tests/reference/golden_layers.h"
 #include "tests/unit/layer_check.h"
 
@@ -146,6 +149,82 @@ START_TEST(attention_weights_can_be_read) {
 }
 END_TEST
 
+/* Every position and mask: the fused layer's differences, and the three general layers in its place. */
+static struct layer_options scalar_options(int index) {
+    return (struct layer_options){.position = (enum position)(index % 3),
+                                  .mask = index / 3 % 2 ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE};
+}
+
+static const uint8_t scalar_present[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0,
+                                         0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+
+START_TEST(scalar_attention_gradients_are_those_of_differences) {
+    struct layer_options options = scalar_options(_i);
+    struct layer layer = layer_make(&layer_scalar_attention, "", (struct layer_shape){9, 1}, 6, &options);
+    layer_check_gradients(layer, 2, NULL, _i < 6 ? NULL : scalar_present, 9);
+}
+END_TEST
+
+/* One model forward and backward: output, weights, both gradients, one behind the other. */
+static float *run_model(const struct model *model, size_t count, const uint8_t *present,
+                        const struct kernels *kernels, size_t *total) {
+    size_t steps = model->input.steps, width = model->class_count, matrices = count * steps * steps;
+    *total = count * width + matrices + count * steps + model->parameter_count;
+    float *results = layer_check_floats(*total), *values = layer_check_floats(count * steps);
+    float *parameters = layer_check_floats(model->parameter_count),
+          *weights = layer_check_floats(count * width);
+    struct arena measure = arena_measuring(), arena;
+    struct model_workspace workspace;
+    model_workspace_layout(&workspace, model, count, true, &measure);
+    ck_assert(arena_init(&arena, measure.used, NULL));
+    model_workspace_layout(&workspace, model, count, true, &arena);
+    struct torch_generator generator;
+    torch_generator_seed(&generator, 10);
+    torch_normal(&generator, parameters, model->parameter_count, 0, 0.5);
+    torch_normal(&generator, values, count * steps, 0, 1);
+    torch_normal(&generator, weights, count * width, 0, 1);
+    struct model_batch batch = {.count = count, .values = values, .present = present};
+    memcpy(results, model_forward(model, parameters, &workspace, &batch, kernels),
+           count * width * sizeof(float));
+    model_attention(model, parameters, &workspace, &batch, 0, results + count * width, kernels);
+    model_backward(model, parameters, &workspace, &batch, weights, results + count * width + matrices,
+                   results + count * width + matrices + count * steps, kernels);
+    arena_free(&arena);
+    free(parameters);
+    free(values);
+    free(weights);
+    return results;
+}
+
+START_TEST(scalar_attention_is_the_general_one) {
+    static const struct layer_type *const positions[] = {&layer_learned_positions,
+                                                         &layer_sinusoidal_position};
+    struct layer_options options = scalar_options(_i);
+    struct model fused = {.input = {9, 1}}, general = {.input = {9, 1}};
+    model_add_layer(&fused, &layer_scalar_attention, "", 6, &options);
+    model_add_layer(&general, &layer_linear, "inp", 6, NULL);
+    if (options.position != POSITION_NONE)
+        model_add_layer(&general, positions[options.position], "", 0, NULL);
+    model_add_layer(&general, &layer_pooled_attention, "", 0, &options);
+    struct tensor fused_tensors[MODEL_MAXIMUM_TENSORS], general_tensors[MODEL_MAXIMUM_TENSORS];
+    size_t count = model_tensors(&fused, fused_tensors), total;
+    ck_assert_uint_eq(count, model_tensors(&general, general_tensors));
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_str_eq(fused_tensors[i].name, general_tensors[i].name);
+        ck_assert_uint_eq(fused_tensors[i].offset, general_tensors[i].offset);
+    }
+    const uint8_t *present = _i < 6 ? NULL : scalar_present;
+    float *expected = run_model(&general, 2, present, &kernels_plain, &total);
+    const struct kernels *both[] = {&kernels_plain, kernels_choose()};
+    for (size_t i = 0; i < 2; i++) {
+        float *got = run_model(&fused, 2, present, both[i], &total);
+        layer_check_equal("fused result", got, expected, total, 5e-6);
+        free(got);
+    }
+    free(expected);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("layers");
     TCase *tests = tcase_create("layers");
@@ -154,6 +233,8 @@ int main(void) {
     tcase_add_loop_test(tests, gradients_are_those_of_differences, 0, (int)COUNT_OF(layers));
     tcase_add_loop_test(tests, gradients_with_padding_are_those_of_differences, 0, 4);
     tcase_add_loop_test(tests, padding_does_not_count, 0, 3);
+    tcase_add_loop_test(tests, scalar_attention_gradients_are_those_of_differences, 0, 12);
+    tcase_add_loop_test(tests, scalar_attention_is_the_general_one, 0, 12);
     tcase_add_test(tests, learned_positions);
     tcase_add_test(tests, unused_positions_change_nothing);
     tcase_add_test(tests, attention_weights_can_be_read);
