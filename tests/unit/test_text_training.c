@@ -170,10 +170,12 @@ END_TEST
 static char *read_reviews(size_t *size) {
     const char *folder = getenv("ATTNLAB_REFERENCE");
     char path[512];
-    snprintf(path, sizeof path, "%s/reviews.tsv", folder != NULL ? folder : "../shared/reference");
+    snprintf(path, sizeof path, "%s/reference/reviews.tsv", folder != NULL ? folder : "../shared");
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        printf("skipped: %s is not there; set ATTNLAB_REFERENCE to the folder of reviews.tsv\n", path);
+        printf("skipped: %s is not there; set ATTNLAB_REFERENCE to the folder that holds "
+               "reference/reviews.tsv\n",
+               path);
         return NULL;
     }
     enum { CAPACITY = 1 << 20 };
