@@ -191,9 +191,11 @@ function createStage(page) {
     forward.disabled = step === STEPS.length - 1;
     text.textContent = current.text;
     replaceChildren(formulaSlot, displayedFormula(current.formula));
-    replaceChildren(matrices, current.show.map((name) => h('div', { class: 'matrix-card' }, heatmaps[name].element,
-      h('p', { class: 'hint' }, `${result[name].length} \u00d7 ${result[name][0].length}`))));
-    current.show.forEach((name) => heatmaps[name].setMatrix(result[name]));
+    replaceChildren(matrices, current.show.map((name) => h('div', { class: 'matrix-card' }, heatmaps[name].element)));
+    for (const name of current.show) {
+      heatmaps[name].setTitle(`${NAMES[name]}, ${result[name].length} \u00d7 ${result[name][0].length}`);
+      heatmaps[name].setMatrix(result[name]);
+    }
     if (step > 0) explain(current.show.at(-1), 0, 0);
     else arithmetic.textContent = '';
     sums.textContent = current.name === 'Softmax' ? `Row sums: ${result.row_sums.map((value) => fixed(value, 4)).join(', ')}${result.row_sums.includes(0) ? '. A row of zeros: its query may see no key at all.' : ''}` : '';

@@ -36,7 +36,7 @@ export function mount(root, page) {
   const seedsId = uniqueId('seeds');
   const seedsInput = h('input', { id: seedsId, type: 'text', value: page.parameters.get('seeds')?.replaceAll(',', ', ') ?? DEFAULT_SEEDS, 'aria-describedby': `${seedsId}-help ${seedsId}-error` });
   const seedsError = h('span', { class: 'field-error', role: 'alert', id: `${seedsId}-error` });
-  const form = createForm({ schema: page.experiment('train').schema, main: ['epochs'], except: NOT_THE_TASK, address: page.parameters, onChange: refresh });
+  const form = createForm({ schema: page.experiment('train').schema, main: ['epochs'], except: NOT_THE_TASK, situation: 'usual', address: page.parameters, onChange: refresh });
   const runButton = h('button', { type: 'submit', class: 'primary' }, 'Train them');
   const progress = createProgress(async () => {
     try {
@@ -230,6 +230,9 @@ function createLiveView(page) {
     // All runs of the comparison, once known: [{ id, variant, seed, seedIndex, label, parameters, state }].
     run(entries) {
       table.run(entries);
+      const longest = Math.max(...entries.map((entry) => entry.parameters.epochs));
+      loss.setLast(longest);
+      accuracy.setLast(longest);
       const first = runs.size === 0;
       for (const entry of entries) {
         const known = runs.get(entry.id);
@@ -315,7 +318,7 @@ function story() {
       h('p', null, 'So \u201can LSTM cannot do this\u201d would be wrong, and \u201can LSTM can do this\u201d, shown with seed 7 alone, would be wrong too. That is what several seeds, and the column with the worst of them, are for.')),
     h('section', { class: 'prose' },
       h('h2', null, 'About the last digits'),
-      h('p', null, 'With one seed this program and PyTorch begin with the same weights, see the same batches, and agree on the first losses to about seven digits. Over sixty steps of recurrence and two thousand updates, rounding grows: the last digits of the RNN\u2019s and the LSTM\u2019s accuracies depend on it, and two equally correct programs, or PyTorch on two machines, differ there. The level does not. ' +
+      h('p', null, 'With one seed this program and PyTorch begin with the same weights, see the same batches, and agree on the first losses to about seven digits. Over sixty steps of recurrence and two thousand updates, rounding grows: the last digits of the RNN\u2019s and the LSTM\u2019s results depend on it, and late in training two equally correct programs, or PyTorch on two machines, can part ways by more than that, as an RNN\u2019s loss jumps at one epoch here and at another there. What a kind of model can do and what it cannot stays the same. ' +
         'Attention has no such chain and ends within a few thousandths. This program always gives the same bits for the same seed on the same machine.')),
   ];
 }

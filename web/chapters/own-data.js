@@ -3,6 +3,7 @@
 
 import { createAlert } from '../shared/alert.js';
 import { get, query, remove, request } from '../shared/api.js';
+import { createCurlLine } from '../shared/curl.js';
 import { h, replaceChildren } from '../shared/dom.js';
 import { createExperimentPanel } from '../shared/experiment-panel.js';
 import { bytes, fixed, integer, percent, seconds } from '../shared/format.js';
@@ -36,6 +37,8 @@ function formatOf(name, text) {
 
 function createUpload(list) {
   const alert = createAlert();
+  const curl = createCurlLine();
+  curl.setFile('/api/datasets?name=mine', CSV, 'mine.csv');
   const done = h('p', { class: 'hint', role: 'status' });
   const name = h('input', { type: 'text', id: 'dataset-name', autocomplete: 'off', required: true });
   const file = h('input', { type: 'file', id: 'dataset-file', accept: '.csv,.tsv,.tab,.txt,text/csv,text/plain', onchange: () => {
@@ -48,8 +51,7 @@ function createUpload(list) {
       h('div', { class: 'field' }, h('label', { class: 'field-label', for: 'dataset-name' }, 'Name'), name, h('span', { class: 'field-help' }, 'what a run names as its task'))),
     h('div', { class: 'field' }, h('label', { class: 'field-label', for: 'dataset-text' }, 'Or paste it here'), pasted),
     h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Upload'), done), alert.element,
-    h('div', { class: 'curl' }, h('p', { class: 'curl-title' }, 'The same with curl'),
-      h('pre', { tabindex: '0', role: 'region', 'aria-label': 'The curl line that does the same' }, h('code', null, `curl -s -X POST '${location.origin}/api/datasets?name=mine' -H 'Content-Type: text/csv' --data-binary @mine.csv`))));
+    curl.element);
 
   async function upload() {
     alert.clear();
@@ -175,17 +177,17 @@ function createTrainer(page) {
     const outcome = h('p', { role: 'status' });
     const isText = dataset.kind === 'text';
     const panel = createExperimentPanel({ ...page, parameters: new URLSearchParams(), remember: (values) => page.remember({ dataset: dataset.name, run: values.run }) }, {
-      experiment: 'train', fixed: { task: dataset.name, model: isText ? 'transformer' : 'attention' }, main: ['epochs', 'seed', 'learning_rate'], except: ['task', 'model'],
+      experiment: 'train', fixed: { task: dataset.name, model: isText ? 'transformer' : 'attention' }, main: ['epochs', 'seed', 'learning_rate'], except: ['task', 'model'], situation: isText ? 'text' : 'numbers',
       button: `Train on ${dataset.name}`, slow: true,
-      clear() {
-        curves.begin();
+      clear(run) {
+        curves.begin(run.parameters.epochs);
         curveBlock.hidden = false;
         outcome.textContent = '';
       },
       epoch: (row) => curves.epoch(row),
       async render(result, run) {
         curveBlock.hidden = false;
-        curves.begin();
+        curves.begin(run.parameters.epochs);
         const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
         rows.forEach((row) => curves.epoch(row));
         replaceChildren(outcome, `${percent(result.test_accuracy)} of the test examples right, ${integer(result.parameter_count)} parameters, ${seconds(result.seconds)}. `,

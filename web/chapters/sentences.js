@@ -34,9 +34,9 @@ export function mount(root, page) {
 
   const panel = createExperimentPanel(page, {
     experiment: 'train', fixed: { task: 'reviews', model: 'transformer' }, main: ['epochs', 'seed', 'position'],
-    except: ['task', 'model'], button: 'Train', slow: true,
-    clear() {
-      curves.begin();
+    except: ['task', 'model'], situation: 'text', button: 'Train', slow: true,
+    clear(run) {
+      curves.begin(run.parameters.epochs);
       curveBlock.hidden = false;
       results.hidden = true;
       expectations.clear();
@@ -47,7 +47,7 @@ export function mount(root, page) {
       results.hidden = false;
       summary.update([result]);
       expectations.update(result);
-      curves.begin();
+      curves.begin(run.parameters.epochs);
       const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
       rows.forEach((row) => curves.epoch(row));
       reader.show(run);

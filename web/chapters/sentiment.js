@@ -6,7 +6,7 @@ import { errorText, get, post, query } from '../shared/api.js';
 import { createCurlLine } from '../shared/curl.js';
 import { debounce, h, replaceChildren } from '../shared/dom.js';
 import { createProgress } from '../shared/experiment-panel.js';
-import { percent } from '../shared/format.js';
+import { percent, time } from '../shared/format.js';
 import { createHeatmap } from '../shared/heatmap.js';
 import { followRun } from '../shared/stream.js';
 import { drawWords, shareOfKeys, wordKey } from '../shared/words.js';
@@ -103,7 +103,7 @@ export function mount(root, page) {
 function describe(run) {
   const { task, model, seed, heads, layers } = run.parameters;
   const shape = model === 'transformer' ? `, ${layers} \u00d7 ${heads} heads` : '';
-  return `${run.name || model} on ${task}${shape}, seed ${seed}: ${percent(run.result?.test_accuracy)} right (run ${run.id})`;
+  return `${run.name || model} on ${task}${shape}, seed ${seed}: ${percent(run.result?.test_accuracy)} right, ${time(run.finished_at)}`;
 }
 
 function createAnswer(page) {

@@ -98,13 +98,15 @@ export function createAttentionView({ signal, onChange }) {
       pictures.hidden = true;
       epochText.textContent = 'nothing kept yet';
       try {
+        // Before its first epoch a run has no attention to ask for; its first snapshot announces itself.
+        const { rows } = await get(`/api/runs/${run.id}/metrics`, signal);
+        if (run !== newRun || rows.length === 0) return;
         const { epochs_kept: list } = await get(`/api/runs/${run.id}/attention${query({ epoch: 'last' })}`, signal);
         if (run !== newRun) return;
         setEpochs(list);
         load();
       } catch (error) {
-        // Nothing kept yet: the first snapshot announces itself.
-        if (error.name !== 'AbortError' && error.status !== 404 && error.status !== 409) throw error;
+        if (error.name !== 'AbortError') throw error;
       }
     },
     newEpoch(runId, epoch) {

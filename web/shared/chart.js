@@ -60,7 +60,8 @@ function describe(title, x, y) {
 }
 
 // { title, type: 'line' | 'bar', x, y, tall }; axes are { label, type, min, max, suggestedMin, suggestedMax, format }.
-// Returns { element, setSeries([{ label, color, dash, points: [{x, y}] }]), setLabel(x) }.
+// Returns { element, setSeries([{ label, color, dash, points: [{x, y}] }]), setLast(x) }: setLast fixes the
+// end of the horizontal axis, so that live curves grow into it.
 // x values are numbers, or texts where x.type is 'category'.
 export function createChart({ title, type = 'line', x, y, tall = false, legend = true, signal }) {
   const canvas = h('canvas', { role: 'img', 'aria-label': describe(title, x, y) });
@@ -105,6 +106,7 @@ export function createChart({ title, type = 'line', x, y, tall = false, legend =
   const draw = oncePerFrame(() => {
     if (!element.isConnected) return;
     if (!chart) build();
+    chart.options.scales.x.max = x.max;
     chart.data.datasets = allSeries.filter((series) => !hiddenLabels.has(series.label)).map((series) => dataset(series, type));
     chart.update('none');
     if (details.open) fillTable();
@@ -146,6 +148,7 @@ export function createChart({ title, type = 'line', x, y, tall = false, legend =
 
   return {
     element,
+    setLast(position) { x.max = position; },
     setSeries(series) {
       const changed = series.length !== allSeries.length || series.some((one, index) => one.label !== allSeries[index].label);
       allSeries = series;

@@ -4,7 +4,7 @@ import { h } from './dom.js';
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-// Returns { element, set(method, path, body) }.
+// Returns { element, set(method, path, body), setFile(path, type, file): the upload of a file }.
 export function createCurlLine() {
   const code = h('code');
   const status = h('span', { role: 'status', class: 'copied' });
@@ -24,6 +24,9 @@ export function createCurlLine() {
     h('pre', { tabindex: '0', role: 'region', 'aria-label': 'The curl line that does the same' }, code));
   return {
     element,
+    setFile(path, type, file) {
+      code.textContent = `curl -s ${quoted(location.origin + path)} -H ${quoted(`Content-Type: ${type}`)} --data-binary @${file}`;
+    },
     set(method, path, body) {
       const parts = ['curl -s'];
       if (method !== 'GET') parts.push(`-X ${method}`);

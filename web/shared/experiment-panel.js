@@ -42,8 +42,8 @@ function hasParameters(run, schema, body) {
   });
 }
 
-// options: experiment (name), main, more, except (as createForm), fixed (parameters the chapter sets),
-// extra() (further parameters), render(result, run), clear() (called when a new run begins), automatic (run at
+// options: experiment (name), main, more, except, situation (as createForm), fixed (parameters the chapter sets),
+// extra() (further parameters), render(result, run), clear(run) (a new run begins), automatic (run at
 // once where no run fits: for experiments that take milliseconds), live (run on every change), showErrors(errors)
 // (faults of fields that the chapter draws itself; returns the rest), failed() (the run failed or was refused),
 // button (its text).
@@ -58,7 +58,7 @@ export function createExperimentPanel(page, options) {
   let attempt = 0;
 
   const form = createForm({
-    schema, main: options.main, more: options.more, except: options.except, address: page.parameters, onChange: () => refresh(),
+    schema, main: options.main, more: options.more, except: options.except, situation: options.situation, address: page.parameters, onChange: () => refresh(),
   });
   const progress = createProgress(async () => {
     try {
@@ -84,7 +84,7 @@ export function createExperimentPanel(page, options) {
     return options.showErrors ? options.showErrors(others) : others;
   }
 
-  function show(finished) {
+  async function show(finished) {
     current = finished;
     progress.hide();
     runButton.disabled = false;
@@ -94,13 +94,19 @@ export function createExperimentPanel(page, options) {
     }
     if (finished.state === 'cancelled') return replaceChildren(note, 'Cancelled.');
     const took = (Date.parse(finished.finished_at) - Date.parse(finished.started_at)) / 1000;
-    replaceChildren(note, h('a', { href: `/api/runs/${finished.id}` }, `run ${finished.id}`), `, ${time(finished.finished_at)}`, Number.isFinite(took) && took > 0 ? `, took ${seconds(took)}` : '');
-    options.render(finished.result, finished);
+    replaceChildren(note, h('a', { href: `/api/runs/${finished.id}` }, 'this run as JSON'), `, ${time(finished.finished_at)}`, Number.isFinite(took) && took > 0 ? `, took ${seconds(took)}` : '');
+    try {
+      await options.render(finished.result, finished);
+    } catch (error) {
+      alert.show(error);
+    }
     return undefined;
   }
 
   function follow(started) {
     current = started;
+    runButton.disabled = !options.live;
+    options.clear?.(started);
     progress.show(started.state, started.progress);
     replaceChildren(note);
     followRun(started.id, {
@@ -128,10 +134,7 @@ export function createExperimentPanel(page, options) {
       const { experiment, ...parameters } = request;
       page.remember({ ...options.remember?.(), ...parameters, run: started.id });
       if (isOver(started.state)) show(started);
-      else {
-        options.clear?.();
-        follow(started);
-      }
+      else follow(started);
     } catch (error) {
       if (thisAttempt !== attempt) return;
       runButton.disabled = false;

@@ -24,7 +24,7 @@ function rangeText(schema) {
   const bounds = schema.items?.type === 'integer' || schema.items?.type === 'number' ? schema.items : schema;
   const low = bounds.exclusiveMinimum ?? bounds.minimum;
   if (low === undefined || bounds.maximum === undefined) return '';
-  if (bounds.maximum > LARGEST_SHOWN) return `from ${low}`;
+  if (bounds.maximum > LARGEST_SHOWN) return '';
   return bounds.exclusiveMinimum === undefined ? `${low} to ${bounds.maximum}` : `above ${low}, at most ${bounds.maximum}`;
 }
 
@@ -70,14 +70,22 @@ function textControl(attributes, parse, initial) {
   };
 }
 
-function createField(name, schema) {
+// A default that depends on other values is left to the server, unless the chapter's situation settles it: the
+// note says "text: 12", and the chapter is about text; or the usual case holds.
+function settleDefault(schema, situation) {
+  if (!schema.default_note || situation === 'usual') return schema;
+  const known = schema.default_note.split(';').map((part) => part.trim()).find((part) => part.startsWith(`${situation}: `));
+  const value = known && Number(known.slice(situation.length + 2));
+  return { ...schema, default: Number.isFinite(value) ? value : undefined };
+}
+
+function createField(name, schema, situation) {
   const id = uniqueId(name);
   const helpId = `${id}-help`;
   const errorId = `${id}-error`;
   const kind = kindOf(schema);
-  // A default that depends on other values is left to the server: the field stays empty and says so.
-  const depends = Boolean(schema.default_note) && kind !== 'choice' && kind !== 'boolean';
-  const usable = depends ? { ...schema, default: undefined } : schema;
+  const usable = kind === 'choice' || kind === 'boolean' ? schema : settleDefault(schema, situation);
+  const depends = usable.default === undefined && schema.default_note;
   const attributes = { id, name, 'aria-describedby': `${helpId} ${errorId}`, placeholder: depends ? [schema.default, `(${schema.default_note})`].filter((part) => part !== undefined).join(' ') : null };
   const grouped = kind === 'choices';
   if (grouped) {
@@ -106,12 +114,12 @@ function createField(name, schema) {
 }
 
 // schema: the experiment's; main: names shown at once; more: names behind "More parameters" (default: all
-// others but `except`). address: URLSearchParams to start from. onChange(): after any change.
+// others but `except`). situation: 'usual' or 'text' where that settles defaults. address: URLSearchParams to start from. onChange(): after any change.
 // Returns { element, values(), set(name, value), field(name), showErrors(errors) -> those of no field here }.
-export function createForm({ schema, main = [], more, except = [], address, onChange }) {
+export function createForm({ schema, main = [], more, except = [], situation, address, onChange }) {
   const names = Object.keys(schema.properties).filter((name) => kindOf(schema.properties[name]) !== 'matrix' && !except.includes(name));
   const rest = (more ?? names.filter((name) => !main.includes(name))).filter((name) => names.includes(name));
-  const fields = new Map([...main, ...rest].filter((name) => names.includes(name)).map((name) => [name, createField(name, schema.properties[name])]));
+  const fields = new Map([...main, ...rest].filter((name) => names.includes(name)).map((name) => [name, createField(name, schema.properties[name], situation)]));
   const elements = (list) => list.filter((name) => fields.has(name)).map((name) => fields.get(name).element);
 
   const reset = h('button', { type: 'button', class: 'quiet', onclick: () => {

@@ -4,7 +4,7 @@ import { createChart } from './chart.js';
 import { h } from './dom.js';
 import { fixed } from './format.js';
 
-// Returns { element, begin(), epoch(row) }.
+// Returns { element, begin(epochs), epoch(row) }.
 export function createTrainingCurves(signal) {
   const x = { label: 'epoch', min: 0 };
   const loss = createChart({ title: 'Training loss', legend: false, signal, x, y: { label: 'cross-entropy', min: 0, format: (value) => fixed(value, 4) } });
@@ -13,7 +13,11 @@ export function createTrainingCurves(signal) {
   const points = (name) => rows.filter((row) => row && row[name] !== null).map((row) => ({ x: row.epoch, y: row[name] }));
   return {
     element: h('div', { class: 'pair' }, loss.element, accuracy.element),
-    begin() { rows = []; },
+    begin(epochs) {
+      rows = [];
+      loss.setLast(epochs);
+      accuracy.setLast(epochs);
+    },
     epoch(row) {
       rows[row.epoch] = row;
       loss.setSeries([{ label: 'training loss', color: 2, points: points('train_loss') }]);
