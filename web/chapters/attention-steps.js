@@ -1,231 +1,376 @@
 // Attention taken apart: queries and keys give scores, which are scaled, masked, turned into weights by a
 // softmax, and average the values. One step at a time, each cell with the arithmetic behind it.
 
-import { createExpectations } from '../shared/expectation.js';
-import { createExperimentPanel } from '../shared/experiment-panel.js';
-import { h, replaceChildren } from '../shared/dom.js';
-import { fixed } from '../shared/format.js';
-import { displayedFormula } from '../shared/formula.js';
-import { createHeatmap } from '../shared/heatmap.js';
-import { createMatrixEditor } from '../shared/matrix-editor.js';
+import { createExpectations } from "../shared/expectation.js";
+import { createExperimentPanel } from "../shared/experiment-panel.js";
+import { h, replaceChildren } from "../shared/dom.js";
+import { fixed } from "../shared/format.js";
+import { displayedFormula } from "../shared/formula.js";
+import { createHeatmap } from "../shared/heatmap.js";
+import { createMatrixEditor } from "../shared/matrix-editor.js";
 
-const GIVEN = 'given';
-const EDITABLE = ['q', 'k', 'v'];
-const NAMES = { q: 'Q (queries)', k: 'K (keys)', v: 'V (values)', scores: 'scores', scaled: 'scaled scores', masked: 'masked scores', weights: 'weights', output: 'output' };
+const GIVEN = "given";
+const EDITABLE = ["q", "k", "v"];
+const NAMES = {
+    q: "Q (queries)",
+    k: "K (keys)",
+    v: "V (values)",
+    scores: "scores",
+    scaled: "scaled scores",
+    masked: "masked scores",
+    weights: "weights",
+    output: "output",
+};
 const AXES = {
-  q: ['query', 'dimension'], k: ['key', 'dimension'], v: ['key', 'dimension'], output: ['query', 'dimension'],
-  scores: ['query', 'key'], scaled: ['query', 'key'], masked: ['query', 'key'], weights: ['query', 'key'],
+    q: ["query", "dimension"],
+    k: ["key", "dimension"],
+    v: ["key", "dimension"],
+    output: ["query", "dimension"],
+    scores: ["query", "key"],
+    scaled: ["query", "key"],
+    masked: ["query", "key"],
+    weights: ["query", "key"],
 };
 const LONGEST_SUM = 8;
 
 const sum = (terms, operator) => {
-  const shown = terms.length > LONGEST_SUM ? [...terms.slice(0, LONGEST_SUM - 1), '\u2026'] : terms;
-  return shown.join(` ${operator} `);
+    const shown = terms.length > LONGEST_SUM ? [...terms.slice(0, LONGEST_SUM - 1), "\u2026"] : terms;
+    return shown.join(` ${operator} `);
 };
 const n = (value) => fixed(value, 3);
 
 // Each step: its name, what it does, the matrices on show (the last is the step's own), and how one of its
 // cells comes about.
 const STEPS = [
-  {
-    name: 'Q, K, V', formula: '<mi>Q</mi><mo>,</mo><mspace width="0.4em"/><mi>K</mi><mo>,</mo><mspace width="0.4em"/><mi>V</mi>',
-    text: 'Every position comes with three vectors: a query says what it is looking for, a key what it offers, a value what it hands over. In a model all three are learnt linear maps of the same input; with queries from one sequence and keys and values from another it is called cross-attention.',
-    show: ['q', 'k', 'v'], cell: () => '',
-  },
-  {
-    name: 'Scores', formula: '<mi>S</mi><mo>=</mo><mi>Q</mi><msup><mi>K</mi><mi>T</mi></msup>',
-    text: 'Each query meets each key in a dot product: large where they point the same way, zero where they have nothing to do with each other.',
-    show: ['q', 'k', 'scores'],
-    cell: ({ q, k, scores }, row, column) => `${sum(q[row].map((value, index) => `${n(value)}\u00b7${n(k[column][index])}`), '+')} = ${n(scores[row][column])}`,
-  },
-  {
-    name: 'Scale', formula: '<mfrac><mi>S</mi><msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mfrac>',
-    text: 'Long vectors give large dot products. Dividing by the root of their length keeps the scores in the range where a softmax still listens to all of them.',
-    show: ['scores', 'scaled'],
-    cell: ({ scores, scaled, q }, row, column, run) => (run.parameters.scale === false
-      ? 'Scaling is switched off: the scores pass unchanged.'
-      : `${n(scores[row][column])} / \u221a${q[0].length} = ${n(scaled[row][column])}`),
-  },
-  {
-    name: 'Mask', formula: '<msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mo>\u2212</mo><mi>\u221e</mi><mspace width="0.5em"/><mtext>where query </mtext><mi>i</mi><mtext> must not see key </mtext><mi>j</mi>',
-    text: 'A causal mask hides the future: a score of minus infinity becomes a weight of exactly zero. A model that writes text one word at a time needs it; one that reads a whole sentence does not.',
-    show: ['scaled', 'masked'],
-    cell: ({ masked }, row, column) => (masked[row][column] === null ? `Key ${column} comes after query ${row}: hidden.` : `Query ${row} may see key ${column}: the score stays ${n(masked[row][column])}.`),
-  },
-  {
-    name: 'Softmax', formula: '<msub><mi>W</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mfrac><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></msup><mrow><munder><mo>\u2211</mo><mi>m</mi></munder><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>m</mi></mrow></msub></msup></mrow></mfrac>',
-    text: 'Each row of scores becomes shares that add up to one: how much of its attention a query spends on each key.',
-    show: ['masked', 'weights'],
-    cell: ({ masked, weights }, row, column) => (masked[row][column] === null
-      ? 'A hidden key gets nothing.'
-      : `exp(${n(masked[row][column])}) / (${sum(masked[row].filter((value) => value !== null).map((value) => `exp(${n(value)})`), '+')}) = ${n(weights[row][column])}`),
-  },
-  {
-    name: 'Output', formula: '<mi>O</mi><mo>=</mo><mi>W</mi><mi>V</mi>',
-    text: 'Each query receives the average of all values, weighted by its attention: a table look-up that is soft, and therefore can be learnt.',
-    show: ['weights', 'v', 'output'],
-    cell: ({ weights, v, output }, row, column) => `${sum(weights[row].map((weight, index) => `${n(weight)}\u00b7${n(v[index][column])}`), '+')} = ${n(output[row][column])}`,
-  },
+    {
+        name: "Q, K, V",
+        formula: '<mi>Q</mi><mo>,</mo><mspace width="0.4em"/><mi>K</mi><mo>,</mo><mspace width="0.4em"/><mi>V</mi>',
+        text: "Every position comes with three vectors: a query says what it is looking for, a key what it offers, a value what it hands over. In a model all three are learnt linear maps of the same input; with queries from one sequence and keys and values from another it is called cross-attention.",
+        show: ["q", "k", "v"],
+        cell: () => "",
+    },
+    {
+        name: "Scores",
+        formula: "<mi>S</mi><mo>=</mo><mi>Q</mi><msup><mi>K</mi><mi>T</mi></msup>",
+        text: "Each query meets each key in a dot product: large where they point the same way, zero where they have nothing to do with each other.",
+        show: ["q", "k", "scores"],
+        cell: ({ q, k, scores }, row, column) =>
+            `${sum(
+                q[row].map((value, index) => `${n(value)}\u00b7${n(k[column][index])}`),
+                "+",
+            )} = ${n(scores[row][column])}`,
+    },
+    {
+        name: "Scale",
+        formula: "<mfrac><mi>S</mi><msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mfrac>",
+        text: "Long vectors give large dot products. Dividing by the root of their length keeps the scores in the range where a softmax still listens to all of them.",
+        show: ["scores", "scaled"],
+        cell: ({ scores, scaled, q }, row, column, run) =>
+            run.parameters.scale === false
+                ? "Scaling is switched off: the scores pass unchanged."
+                : `${n(scores[row][column])} / \u221a${q[0].length} = ${n(scaled[row][column])}`,
+    },
+    {
+        name: "Mask",
+        formula:
+            '<msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mo>\u2212</mo><mi>\u221e</mi><mspace width="0.5em"/><mtext>where query </mtext><mi>i</mi><mtext> must not see key </mtext><mi>j</mi>',
+        text: "A causal mask hides the future: a score of minus infinity becomes a weight of exactly zero. A model that writes text one word at a time needs it; one that reads a whole sentence does not.",
+        show: ["scaled", "masked"],
+        cell: ({ masked }, row, column) =>
+            masked[row][column] === null
+                ? `Key ${column} comes after query ${row}: hidden.`
+                : `Query ${row} may see key ${column}: the score stays ${n(masked[row][column])}.`,
+    },
+    {
+        name: "Softmax",
+        formula:
+            "<msub><mi>W</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mfrac><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></msup><mrow><munder><mo>\u2211</mo><mi>m</mi></munder><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>m</mi></mrow></msub></msup></mrow></mfrac>",
+        text: "Each row of scores becomes shares that add up to one: how much of its attention a query spends on each key.",
+        show: ["masked", "weights"],
+        cell: ({ masked, weights }, row, column) =>
+            masked[row][column] === null
+                ? "A hidden key gets nothing."
+                : `exp(${n(masked[row][column])}) / (${sum(
+                      masked[row].filter((value) => value !== null).map((value) => `exp(${n(value)})`),
+                      "+",
+                  )}) = ${n(weights[row][column])}`,
+    },
+    {
+        name: "Output",
+        formula: "<mi>O</mi><mo>=</mo><mi>W</mi><mi>V</mi>",
+        text: "Each query receives the average of all values, weighted by its attention: a table look-up that is soft, and therefore can be learnt.",
+        show: ["weights", "v", "output"],
+        cell: ({ weights, v, output }, row, column) =>
+            `${sum(
+                weights[row].map((weight, index) => `${n(weight)}\u00b7${n(v[index][column])}`),
+                "+",
+            )} = ${n(output[row][column])}`,
+    },
 ];
 
 export function mount(root, page) {
-  const stage = createStage(page);
-  const switches = createSwitches(page, () => panel.refresh());
-  const editors = Object.fromEntries(EDITABLE.map((name) => [name, createMatrixEditor({ name: name.toUpperCase(), onChange: () => panel.refresh() })]));
-  const editorBlock = h('div', { class: 'matrix-editors', hidden: true }, EDITABLE.map((name) => editors[name].element));
-  const expectations = createExpectations(CLAIMS);
-  let panel = null;
-  let lastResult = null;
-  let lastPreset = page.parameters.get('preset');
+    const stage = createStage(page);
+    const switches = createSwitches(page, () => panel.refresh());
+    const editors = Object.fromEntries(
+        EDITABLE.map((name) => [
+            name,
+            createMatrixEditor({ name: name.toUpperCase(), onChange: () => panel.refresh() }),
+        ]),
+    );
+    const editorBlock = h(
+        "div",
+        { class: "matrix-editors", hidden: true },
+        EDITABLE.map((name) => editors[name].element),
+    );
+    const expectations = createExpectations(CLAIMS);
+    let panel = null;
+    let lastResult = null;
+    let lastPreset = page.parameters.get("preset");
 
-  for (const name of EDITABLE) {
-    try {
-      if (page.parameters.has(name)) editors[name].write(JSON.parse(page.parameters.get(name)));
-    } catch {
-      // An address written by hand: the matrices of the last preset are edited instead.
-    }
-  }
-
-  const isGiven = () => panel?.form.read('preset') === GIVEN;
-  function startEditing() {
     for (const name of EDITABLE) {
-      if (editors[name].read().length === 0) editors[name].write(roundForEditing(lastResult?.[name] ?? [[1, 0], [0, 1]]));
+        try {
+            if (page.parameters.has(name)) editors[name].write(JSON.parse(page.parameters.get(name)));
+        } catch {
+            // An address written by hand: the matrices of the last preset are edited instead.
+        }
     }
-  }
 
-  panel = createExperimentPanel(page, {
-    experiment: 'attention-steps', main: ['preset', 'seed', 'tokens', 'width'], except: ['mask', 'scale'], automatic: true, live: true,
-    remember: () => ({ step: stage.step() || null }),
-    extra() {
-      const given = isGiven();
-      const preset = panel?.form.read('preset') ?? lastPreset;
-      // Another preset brings its own mask and scale.
-      if (panel && preset !== lastPreset) switches.reset();
-      lastPreset = preset;
-      if (given) startEditing();
-      editorBlock.hidden = !given;
-      return { ...switches.values(), ...(given ? Object.fromEntries(EDITABLE.map((name) => [name, editors[name].read()])) : {}) };
-    },
-    showErrors(errors) {
-      EDITABLE.forEach((name) => editors[name].setError(errors.find((one) => one.field.startsWith(name))?.message ?? ''));
-      return errors.filter((one) => !EDITABLE.includes(one.field[0]));
-    },
-    render(result, run) {
-      lastResult = result;
-      switches.show(run.parameters);
-      stage.show(result, run);
-      expectations.update({ result, run });
-    },
-  });
-  panel.element.querySelector('.form').append(switches.element, editorBlock);
+    const isGiven = () => panel?.form.read("preset") === GIVEN;
+    function startEditing() {
+        for (const name of EDITABLE) {
+            if (editors[name].read().length === 0)
+                editors[name].write(
+                    roundForEditing(
+                        lastResult?.[name] ?? [
+                            [1, 0],
+                            [0, 1],
+                        ],
+                    ),
+                );
+        }
+    }
 
-  root.append(
-    h('p', { class: 'lead' }, 'Five small operations, nothing else. Step through them, switch the scale and the mask, or type your own numbers; the arithmetic of the cell under the pointer or the cursor is written out below it.'),
-    panel.element, stage.element, expectations.element);
+    panel = createExperimentPanel(page, {
+        experiment: "attention-steps",
+        main: ["preset", "seed", "tokens", "width"],
+        except: ["mask", "scale"],
+        automatic: true,
+        live: true,
+        remember: () => ({ step: stage.step() || null }),
+        extra() {
+            const given = isGiven();
+            const preset = panel?.form.read("preset") ?? lastPreset;
+            // Another preset brings its own mask and scale.
+            if (panel && preset !== lastPreset) switches.reset();
+            lastPreset = preset;
+            if (given) startEditing();
+            editorBlock.hidden = !given;
+            return {
+                ...switches.values(),
+                ...(given ? Object.fromEntries(EDITABLE.map((name) => [name, editors[name].read()])) : {}),
+            };
+        },
+        showErrors(errors) {
+            EDITABLE.forEach((name) =>
+                editors[name].setError(errors.find((one) => one.field.startsWith(name))?.message ?? ""),
+            );
+            return errors.filter((one) => !EDITABLE.includes(one.field[0]));
+        },
+        render(result, run) {
+            lastResult = result;
+            switches.show(run.parameters);
+            stage.show(result, run);
+            expectations.update({ result, run });
+        },
+    });
+    panel.element.querySelector(".form").append(switches.element, editorBlock);
+
+    root.append(
+        h(
+            "p",
+            { class: "lead" },
+            "Five small operations, nothing else. Step through them, switch the scale and the mask, or type your own numbers; the arithmetic of the cell under the pointer or the cursor is written out below it.",
+        ),
+        panel.element,
+        stage.element,
+        expectations.element,
+    );
 }
 
 const roundForEditing = (matrix) => matrix.map((row) => row.map((value) => Number(value.toFixed(3))));
 
 // Mask and scale: what the preset has until they are touched.
 function createSwitches(page, onChange) {
-  const { properties } = page.experiment('attention-steps').schema;
-  const touched = {};
-  for (const name of ['mask', 'scale']) {
-    if (page.parameters.has(name)) touched[name] = name === 'scale' ? page.parameters.get(name) === 'true' : page.parameters.get(name);
-  }
-  const mask = h('input', { type: 'checkbox', checked: touched.mask === 'causal', onchange: () => { touched.mask = mask.checked ? 'causal' : 'none'; onChange(); } });
-  const scale = h('input', { type: 'checkbox', checked: touched.scale !== false, onchange: () => { touched.scale = scale.checked; onChange(); } });
-  // The form must not take these changes for its own and run twice.
-  const element = h('div', { class: 'choices switches', onchange: (event) => event.stopPropagation() },
-    h('label', { title: properties.scale.description }, scale, properties.scale.title), h('label', { title: properties.mask.description }, mask, 'causal mask'));
-  return {
-    element,
-    values: () => ({ ...touched }),
-    reset() { delete touched.mask; delete touched.scale; },
-    show(parameters) {
-      mask.checked = parameters.mask === 'causal';
-      scale.checked = parameters.scale !== false;
-    },
-  };
+    const { properties } = page.experiment("attention-steps").schema;
+    const touched = {};
+    for (const name of ["mask", "scale"]) {
+        if (page.parameters.has(name))
+            touched[name] = name === "scale" ? page.parameters.get(name) === "true" : page.parameters.get(name);
+    }
+    const mask = h("input", {
+        type: "checkbox",
+        checked: touched.mask === "causal",
+        onchange: () => {
+            touched.mask = mask.checked ? "causal" : "none";
+            onChange();
+        },
+    });
+    const scale = h("input", {
+        type: "checkbox",
+        checked: touched.scale !== false,
+        onchange: () => {
+            touched.scale = scale.checked;
+            onChange();
+        },
+    });
+    // The form must not take these changes for its own and run twice.
+    const element = h(
+        "div",
+        { class: "choices switches", onchange: (event) => event.stopPropagation() },
+        h("label", { title: properties.scale.description }, scale, properties.scale.title),
+        h("label", { title: properties.mask.description }, mask, "causal mask"),
+    );
+    return {
+        element,
+        values: () => ({ ...touched }),
+        reset() {
+            delete touched.mask;
+            delete touched.scale;
+        },
+        show(parameters) {
+            mask.checked = parameters.mask === "causal";
+            scale.checked = parameters.scale !== false;
+        },
+    };
 }
 
 // The steps and their matrices.
 function createStage(page) {
-  let shown = null;
-  let step = Math.min(STEPS.length - 1, Math.max(0, Number(page.parameters.get('step')) || 0));
-  const tabs = STEPS.map((one, index) => h('button', { type: 'button', onclick: () => go(index) }, `${index + 1}. ${one.name}`));
-  const back = h('button', { type: 'button', onclick: () => go(step - 1) }, '\u2190 Back');
-  const forward = h('button', { type: 'button', class: 'primary', onclick: () => go(step + 1) }, 'Forward \u2192');
-  const text = h('p');
-  const formulaSlot = h('div');
-  const matrices = h('div', { class: 'matrices' });
-  const arithmetic = h('p', { class: 'arithmetic', 'aria-live': 'polite' });
-  const sums = h('p', { class: 'hint' });
-  const element = h('section', { class: 'stage', 'aria-label': 'The steps', hidden: true },
-    h('div', { class: 'step-bar' }, h('ol', { class: 'step-tabs' }, tabs.map((tab) => h('li', null, tab))), h('div', { class: 'step-buttons' }, back, forward)), h('div', { class: 'step-text' }, formulaSlot, text), matrices, arithmetic, sums);
-  // One heatmap a matrix, kept from step to step so that the cursor stays where it is.
-  const heatmaps = Object.fromEntries(Object.keys(NAMES).map((name) => [name, createHeatmap({
-    title: NAMES[name], rowTitle: AXES[name][0], columnTitle: AXES[name][1], range: name === 'weights' ? [0, 1] : undefined,
-    maxCell: 58, maxCellHeight: 36, height: 330, scale: false, signal: page.signal,
-    onCell: (row, column) => explain(name, row, column),
-  })]));
+    let shown = null;
+    let step = Math.min(STEPS.length - 1, Math.max(0, Number(page.parameters.get("step")) || 0));
+    const tabs = STEPS.map((one, index) =>
+        h("button", { type: "button", onclick: () => go(index) }, `${index + 1}. ${one.name}`),
+    );
+    const back = h("button", { type: "button", onclick: () => go(step - 1) }, "\u2190 Back");
+    const forward = h("button", { type: "button", class: "primary", onclick: () => go(step + 1) }, "Forward \u2192");
+    const text = h("p");
+    const formulaSlot = h("div");
+    const matrices = h("div", { class: "matrices" });
+    const arithmetic = h("p", { class: "arithmetic", "aria-live": "polite" });
+    const sums = h("p", { class: "hint" });
+    const element = h(
+        "section",
+        { class: "stage", "aria-label": "The steps", hidden: true },
+        h(
+            "div",
+            { class: "step-bar" },
+            h(
+                "ol",
+                { class: "step-tabs" },
+                tabs.map((tab) => h("li", null, tab)),
+            ),
+            h("div", { class: "step-buttons" }, back, forward),
+        ),
+        h("div", { class: "step-text" }, formulaSlot, text),
+        matrices,
+        arithmetic,
+        sums,
+    );
+    // One heatmap a matrix, kept from step to step so that the cursor stays where it is.
+    const heatmaps = Object.fromEntries(
+        Object.keys(NAMES).map((name) => [
+            name,
+            createHeatmap({
+                title: NAMES[name],
+                rowTitle: AXES[name][0],
+                columnTitle: AXES[name][1],
+                range: name === "weights" ? [0, 1] : undefined,
+                maxCell: 58,
+                maxCellHeight: 36,
+                height: 330,
+                scale: false,
+                signal: page.signal,
+                onCell: (row, column) => explain(name, row, column),
+            }),
+        ]),
+    );
 
-  function explain(name, row, column) {
-    if (name === STEPS[step].show.at(-1)) arithmetic.textContent = STEPS[step].cell(shown.result, row, column, shown.run);
-  }
-
-  function go(target) {
-    step = Math.min(STEPS.length - 1, Math.max(0, target));
-    draw();
-  }
-
-  function draw() {
-    if (!shown) return;
-    const { result } = shown;
-    const current = STEPS[step];
-    tabs.forEach((tab, index) => {
-      if (index === step) tab.setAttribute('aria-current', 'step');
-      else tab.removeAttribute('aria-current');
-    });
-    back.disabled = step === 0;
-    forward.disabled = step === STEPS.length - 1;
-    text.textContent = current.text;
-    replaceChildren(formulaSlot, displayedFormula(current.formula));
-    replaceChildren(matrices, current.show.map((name) => h('div', { class: 'matrix-card' }, heatmaps[name].element)));
-    for (const name of current.show) {
-      heatmaps[name].setTitle(`${NAMES[name]}, ${result[name].length} \u00d7 ${result[name][0].length}`);
-      heatmaps[name].setMatrix(result[name]);
+    function explain(name, row, column) {
+        if (name === STEPS[step].show.at(-1))
+            arithmetic.textContent = STEPS[step].cell(shown.result, row, column, shown.run);
     }
-    if (step > 0) explain(current.show.at(-1), 0, 0);
-    else arithmetic.textContent = '';
-    sums.textContent = current.name === 'Softmax' ? `Row sums: ${result.row_sums.map((value) => fixed(value, 4)).join(', ')}${result.row_sums.includes(0) ? '. A row of zeros: its query may see no key at all.' : ''}` : '';
-  }
 
-  return {
-    element,
-    step: () => step,
-    show(result, run) {
-      shown = { result, run };
-      element.hidden = false;
-      draw();
-    },
-  };
+    function go(target) {
+        step = Math.min(STEPS.length - 1, Math.max(0, target));
+        draw();
+    }
+
+    function draw() {
+        if (!shown) return;
+        const { result } = shown;
+        const current = STEPS[step];
+        tabs.forEach((tab, index) => {
+            if (index === step) tab.setAttribute("aria-current", "step");
+            else tab.removeAttribute("aria-current");
+        });
+        back.disabled = step === 0;
+        forward.disabled = step === STEPS.length - 1;
+        text.textContent = current.text;
+        replaceChildren(formulaSlot, displayedFormula(current.formula));
+        replaceChildren(
+            matrices,
+            current.show.map((name) => h("div", { class: "matrix-card" }, heatmaps[name].element)),
+        );
+        for (const name of current.show) {
+            heatmaps[name].setTitle(`${NAMES[name]}, ${result[name].length} \u00d7 ${result[name][0].length}`);
+            heatmaps[name].setMatrix(result[name]);
+        }
+        if (step > 0) explain(current.show.at(-1), 0, 0);
+        else arithmetic.textContent = "";
+        sums.textContent =
+            current.name === "Softmax"
+                ? `Row sums: ${result.row_sums.map((value) => fixed(value, 4)).join(", ")}${result.row_sums.includes(0) ? ". A row of zeros: its query may see no key at all." : ""}`
+                : "";
+    }
+
+    return {
+        element,
+        step: () => step,
+        show(result, run) {
+            shown = { result, run };
+            element.hidden = false;
+            draw();
+        },
+    };
 }
 
 const CLAIMS = [
-  {
-    claim: 'Every row of weights adds up to one.',
-    check({ result }) {
-      const worst = Math.max(...result.row_sums.map((value) => Math.abs(value - 1)));
-      return { shown: worst < 1e-5, measured: `largest distance from 1: ${worst.toExponential(1)}`, why: worst < 1e-5 ? '' : 'A query that may see no key at all has a row of zeros: there is nothing to share out.' };
+    {
+        claim: "Every row of weights adds up to one.",
+        check({ result }) {
+            const worst = Math.max(...result.row_sums.map((value) => Math.abs(value - 1)));
+            return {
+                shown: worst < 1e-5,
+                measured: `largest distance from 1: ${worst.toExponential(1)}`,
+                why:
+                    worst < 1e-5
+                        ? ""
+                        : "A query that may see no key at all has a row of zeros: there is nothing to share out.",
+            };
+        },
     },
-  },
-  {
-    claim: 'The key with the largest score gets the largest weight.',
-    check({ result }) {
-      const largest = (row) => row.indexOf(Math.max(...row.map((value) => value ?? -Infinity)));
-      const agree = result.masked.filter((row, index) => row.every((value) => value === null) || largest(row) === largest(result.weights[index])).length;
-      return { shown: agree === result.masked.length, measured: `in ${agree} of ${result.masked.length} rows`, why: 'The softmax keeps the order; scale and mask decide how sharply it is drawn.' };
+    {
+        claim: "The key with the largest score gets the largest weight.",
+        check({ result }) {
+            const largest = (row) => row.indexOf(Math.max(...row.map((value) => value ?? -Infinity)));
+            const agree = result.masked.filter(
+                (row, index) => row.every((value) => value === null) || largest(row) === largest(result.weights[index]),
+            ).length;
+            return {
+                shown: agree === result.masked.length,
+                measured: `in ${agree} of ${result.masked.length} rows`,
+                why: "The softmax keeps the order; scale and mask decide how sharply it is drawn.",
+            };
+        },
     },
-  },
 ];

@@ -1,125 +1,212 @@
 // What attention costs: time and memory against sequence length, measured here and now. The score matrix
 // grows fourfold when the length doubles; the clock does not always agree, and the page says where.
 
-import { createChart } from '../shared/chart.js';
-import { createExpectations } from '../shared/expectation.js';
-import { createExperimentPanel } from '../shared/experiment-panel.js';
-import { h } from '../shared/dom.js';
-import { bytes, fixed, integer } from '../shared/format.js';
-import { displayedFormula } from '../shared/formula.js';
-import { createTable } from '../shared/table.js';
+import { createChart } from "../shared/chart.js";
+import { createExpectations } from "../shared/expectation.js";
+import { createExperimentPanel } from "../shared/experiment-panel.js";
+import { h } from "../shared/dom.js";
+import { bytes, fixed, integer } from "../shared/format.js";
+import { displayedFormula } from "../shared/formula.js";
+import { createTable } from "../shared/table.js";
 
 const LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768];
 const BYTES_PER_SCORE = 4;
 
-const milliseconds = (value) => (value === null || value === undefined ? '\u2013' : `${value < 10 ? fixed(value, 3) : fixed(value, 1)} ms`);
-const times = (value) => (value === null ? '' : `\u00d7 ${fixed(value, 2)}`);
+const milliseconds = (value) =>
+    value === null || value === undefined ? "\u2013" : `${value < 10 ? fixed(value, 3) : fixed(value, 1)} ms`;
+const times = (value) => (value === null ? "" : `\u00d7 ${fixed(value, 2)}`);
 
 // Columns that only a server with a tiled attention gives.
 const has = (rows, name) => rows.some((row) => row[name] !== undefined);
 
 function measuredTable(rows) {
-  const growth = (name) => (row) => times(row.previous && row.previous[name] ? row[name] / row.previous[name] : null);
-  const tiled = has(rows, 'tiled_ms');
-  return createTable({
-    caption: 'Measured here; \u00d7 is against the row above',
-    columns: [
-      { label: 'T', numeric: true, cell: (row) => integer(row.length) },
-      { label: 'RNN', numeric: true, cell: (row) => milliseconds(row.rnn_ms) },
-      { label: '\u00d7', numeric: true, cell: growth('rnn_ms') },
-      { label: 'attention', numeric: true, cell: (row) => milliseconds(row.attention_ms) },
-      { label: '\u00d7', numeric: true, cell: growth('attention_ms') },
-      ...(tiled ? [{ label: 'attention, tiled', numeric: true, cell: (row) => milliseconds(row.tiled_ms) }] : []),
-      { label: 'scores an example', numeric: true, cell: (row) => integer(row.scores) },
-      { label: '\u00d7', numeric: true, cell: growth('scores') },
-      ...(has(rows, 'rnn_bytes') ? [{ label: 'memory, RNN', numeric: true, cell: (row) => bytes(row.rnn_bytes) }] : []),
-      { label: 'memory, attention', numeric: true, cell: (row) => bytes(row.attention_bytes) },
-      { label: '\u00d7', numeric: true, cell: growth('attention_bytes') },
-      ...(has(rows, 'tiled_bytes') ? [{ label: 'memory, tiled', numeric: true, cell: (row) => bytes(row.tiled_bytes) }] : []),
-    ],
-    rows: rows.map((row, index) => ({ ...row, previous: rows[index - 1] ?? null })),
-  });
+    const growth = (name) => (row) => times(row.previous && row.previous[name] ? row[name] / row.previous[name] : null);
+    const tiled = has(rows, "tiled_ms");
+    return createTable({
+        caption: "Measured here; \u00d7 is against the row above",
+        columns: [
+            { label: "T", numeric: true, cell: (row) => integer(row.length) },
+            { label: "RNN", numeric: true, cell: (row) => milliseconds(row.rnn_ms) },
+            { label: "\u00d7", numeric: true, cell: growth("rnn_ms") },
+            { label: "attention", numeric: true, cell: (row) => milliseconds(row.attention_ms) },
+            { label: "\u00d7", numeric: true, cell: growth("attention_ms") },
+            ...(tiled ? [{ label: "attention, tiled", numeric: true, cell: (row) => milliseconds(row.tiled_ms) }] : []),
+            { label: "scores an example", numeric: true, cell: (row) => integer(row.scores) },
+            { label: "\u00d7", numeric: true, cell: growth("scores") },
+            ...(has(rows, "rnn_bytes")
+                ? [{ label: "memory, RNN", numeric: true, cell: (row) => bytes(row.rnn_bytes) }]
+                : []),
+            { label: "memory, attention", numeric: true, cell: (row) => bytes(row.attention_bytes) },
+            { label: "\u00d7", numeric: true, cell: growth("attention_bytes") },
+            ...(has(rows, "tiled_bytes")
+                ? [{ label: "memory, tiled", numeric: true, cell: (row) => bytes(row.tiled_bytes) }]
+                : []),
+        ],
+        rows: rows.map((row, index) => ({ ...row, previous: rows[index - 1] ?? null })),
+    });
 }
 
 function squareTable() {
-  return createTable({
-    caption: 'The price of length: scores of one head for one sequence',
-    columns: [
-      { label: 'T', numeric: true, cell: (length) => integer(length) },
-      { label: 'T\u00b2 scores', numeric: true, cell: (length) => integer(length ** 2) },
-      { label: 'against T = 512', numeric: true, cell: (length) => `\u00d7 ${integer((length / LENGTHS[0]) ** 2)}` },
-      { label: 'as float32', numeric: true, cell: (length) => bytes(BYTES_PER_SCORE * length ** 2) },
-    ],
-    rows: LENGTHS,
-  }).element;
+    return createTable({
+        caption: "The price of length: scores of one head for one sequence",
+        columns: [
+            { label: "T", numeric: true, cell: (length) => integer(length) },
+            { label: "T\u00b2 scores", numeric: true, cell: (length) => integer(length ** 2) },
+            {
+                label: "against T = 512",
+                numeric: true,
+                cell: (length) => `\u00d7 ${integer((length / LENGTHS[0]) ** 2)}`,
+            },
+            { label: "as float32", numeric: true, cell: (length) => bytes(BYTES_PER_SCORE * length ** 2) },
+        ],
+        rows: LENGTHS,
+    }).element;
 }
 
 export function mount(root, page) {
-  const { signal } = page;
-  const length = { label: 'sequence length T', min: 0 };
-  const time = createChart({ title: 'Time of one forward pass over the batch', signal, x: length, y: { label: 'milliseconds', min: 0, format: milliseconds } });
-  const memory = createChart({ title: 'Memory of one forward pass over the batch', signal, x: length, y: { label: 'megabytes', min: 0, format: (value) => `${fixed(value, 2)} MB` } });
-  const tableSlot = h('div');
-  const results = h('div', { hidden: true }, h('div', { class: 'pair' }, time.element, memory.element), tableSlot);
-  const expectations = createExpectations(CLAIMS);
+    const { signal } = page;
+    const length = { label: "sequence length T", min: 0 };
+    const time = createChart({
+        title: "Time of one forward pass over the batch",
+        signal,
+        x: length,
+        y: { label: "milliseconds", min: 0, format: milliseconds },
+    });
+    const memory = createChart({
+        title: "Memory of one forward pass over the batch",
+        signal,
+        x: length,
+        y: { label: "megabytes", min: 0, format: (value) => `${fixed(value, 2)} MB` },
+    });
+    const tableSlot = h("div");
+    const results = h("div", { hidden: true }, h("div", { class: "pair" }, time.element, memory.element), tableSlot);
+    const expectations = createExpectations(CLAIMS);
 
-  const panel = createExperimentPanel(page, {
-    experiment: 'cost', main: ['lengths', 'batch', 'repeats'], button: 'Measure',
-    render(result) {
-      results.hidden = false;
-      const rows = [...result.rows].sort((a, b) => a.length - b.length);
-      const series = (label, color, name, unit = 1) => ({ label, color, points: rows.filter((row) => row[name] !== undefined).map((row) => ({ x: row.length, y: row[name] === null ? null : row[name] / unit })) });
-      time.setSeries([series('RNN', 0, 'rnn_ms'), series('attention', 2, 'attention_ms'), series('attention, tiled', 4, 'tiled_ms')].filter((one) => one.points.length > 0));
-      memory.setSeries([series('RNN', 0, 'rnn_bytes', 1e6), series('attention', 2, 'attention_bytes', 1e6), series('the scores alone', 5, 'score_bytes', 1e6), series('attention, tiled', 4, 'tiled_bytes', 1e6)].filter((one) => one.points.length > 0));
-      tableSlot.replaceChildren(measuredTable(rows).element);
-      expectations.update(rows);
-    },
-  });
+    const panel = createExperimentPanel(page, {
+        experiment: "cost",
+        main: ["lengths", "batch", "repeats"],
+        button: "Measure",
+        render(result) {
+            results.hidden = false;
+            const rows = [...result.rows].sort((a, b) => a.length - b.length);
+            const series = (label, color, name, unit = 1) => ({
+                label,
+                color,
+                points: rows
+                    .filter((row) => row[name] !== undefined)
+                    .map((row) => ({ x: row.length, y: row[name] === null ? null : row[name] / unit })),
+            });
+            time.setSeries(
+                [
+                    series("RNN", 0, "rnn_ms"),
+                    series("attention", 2, "attention_ms"),
+                    series("attention, tiled", 4, "tiled_ms"),
+                ].filter((one) => one.points.length > 0),
+            );
+            memory.setSeries(
+                [
+                    series("RNN", 0, "rnn_bytes", 1e6),
+                    series("attention", 2, "attention_bytes", 1e6),
+                    series("the scores alone", 5, "score_bytes", 1e6),
+                    series("attention, tiled", 4, "tiled_bytes", 1e6),
+                ].filter((one) => one.points.length > 0),
+            );
+            tableSlot.replaceChildren(measuredTable(rows).element);
+            expectations.update(rows);
+        },
+    });
 
-  root.append(
-    h('p', { class: 'lead' }, 'Attention compares every step with every other: twice the length, four times the scores. A recurrent network takes one step after the other: twice the length, twice the time, and nothing can be done side by side.'),
-    panel.element, results, expectations.element, squareTable(),
-    h('section', { class: 'prose' },
-      h('h2', null, 'What the clock says and what counting says'),
-      displayedFormula('<mtext>RNN: </mtext><mi>O</mi><mo>(</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo><mo>,</mo><mspace width="1.2em"/><mtext>attention: </mtext><mi>O</mi><mo>(</mo><msup><mi>T</mi><mn>2</mn></msup><mi>d</mi><mo>+</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo>'),
-      h('p', null, 'Counting operations says which term wins in the end, not where. At short lengths the projections to Q, K and V, which grow only with T, are most of attention\u2019s work, so its time grows less than fourfold; when the scores no longer fit in the processor\u2019s cache, it can grow more. The RNN\u2019s steps are small products, each of which cannot begin before the last one is done. What that costs depends on the machine: where every step means several library calls, or a graphics card with thousands of cores and nothing for them to do, attention is faster although it computes more. On a single core, with the loop compiled into one piece as it is here, there is nothing to wait for and nobody to share the work with, and the one that computes less is faster.'),
-      h('p', null, 'The memory columns count what a pass over the whole batch holds: for the RNN its states, for attention queries, keys, values and the scores. At short lengths the scores are the smaller part, so this too grows less than fourfold at first; in the end they are nearly all of it. That is the wall long sequences run into, and why so much work goes into attention that never writes the whole matrix down.')));
+    root.append(
+        h(
+            "p",
+            { class: "lead" },
+            "Attention compares every step with every other: twice the length, four times the scores. A recurrent network takes one step after the other: twice the length, twice the time, and nothing can be done side by side.",
+        ),
+        panel.element,
+        results,
+        expectations.element,
+        squareTable(),
+        h(
+            "section",
+            { class: "prose" },
+            h("h2", null, "What the clock says and what counting says"),
+            displayedFormula(
+                '<mtext>RNN: </mtext><mi>O</mi><mo>(</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo><mo>,</mo><mspace width="1.2em"/><mtext>attention: </mtext><mi>O</mi><mo>(</mo><msup><mi>T</mi><mn>2</mn></msup><mi>d</mi><mo>+</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo>',
+            ),
+            h(
+                "p",
+                null,
+                "Counting operations says which term wins in the end, not where. At short lengths the projections to Q, K and V, which grow only with T, are most of attention\u2019s work, so its time grows less than fourfold; when the scores no longer fit in the processor\u2019s cache, it can grow more. The RNN\u2019s steps are small products, each of which cannot begin before the last one is done. What that costs depends on the machine: where every step means several library calls, or a graphics card with thousands of cores and nothing for them to do, attention is faster although it computes more. On a single core, with the loop compiled into one piece as it is here, there is nothing to wait for and nobody to share the work with, and the one that computes less is faster.",
+            ),
+            h(
+                "p",
+                null,
+                "The memory columns count what a pass over the whole batch holds: for the RNN its states, for attention queries, keys, values and the scores. At short lengths the scores are the smaller part, so this too grows less than fourfold at first; in the end they are nearly all of it. That is the wall long sequences run into, and why so much work goes into attention that never writes the whole matrix down.",
+            ),
+        ),
+    );
 }
 
-const doublings = (rows, name) => rows.slice(1).map((row, index) => ({ factor: row.length / rows[index].length, growth: row[name] / rows[index][name] }))
-  .filter((one) => one.factor === 2 && Number.isFinite(one.growth)).map((one) => one.growth);
-const list = (values) => values.map((value) => `\u00d7 ${fixed(value, 2)}`).join(', ');
+const doublings = (rows, name) =>
+    rows
+        .slice(1)
+        .map((row, index) => ({ factor: row.length / rows[index].length, growth: row[name] / rows[index][name] }))
+        .filter((one) => one.factor === 2 && Number.isFinite(one.growth))
+        .map((one) => one.growth);
+const list = (values) => values.map((value) => `\u00d7 ${fixed(value, 2)}`).join(", ");
 
 const CLAIMS = [
-  {
-    claim: 'At the shortest length attention is faster than the RNN.',
-    check(rows) {
-      const [first] = rows;
-      const shown = first.attention_ms < first.rnn_ms;
-      return { shown, measured: `T = ${integer(first.length)}: attention ${milliseconds(first.attention_ms)}, RNN ${milliseconds(first.rnn_ms)}`, why: shown ? '' : 'True in PyTorch, where each of the RNN\u2019s steps is several calls, and on a graphics card; not here, where the loop is compiled and one core does it all: see below.' };
+    {
+        claim: "At the shortest length attention is faster than the RNN.",
+        check(rows) {
+            const [first] = rows;
+            const shown = first.attention_ms < first.rnn_ms;
+            return {
+                shown,
+                measured: `T = ${integer(first.length)}: attention ${milliseconds(first.attention_ms)}, RNN ${milliseconds(first.rnn_ms)}`,
+                why: shown
+                    ? ""
+                    : "True in PyTorch, where each of the RNN\u2019s steps is several calls, and on a graphics card; not here, where the loop is compiled and one core does it all: see below.",
+            };
+        },
     },
-  },
-  {
-    claim: 'The number of scores grows exactly fourfold when T doubles.',
-    check(rows) {
-      const growth = doublings(rows, 'scores');
-      return growth.length > 0 && { shown: growth.every((value) => value === 4), measured: list(growth) };
+    {
+        claim: "The number of scores grows exactly fourfold when T doubles.",
+        check(rows) {
+            const growth = doublings(rows, "scores");
+            return growth.length > 0 && { shown: growth.every((value) => value === 4), measured: list(growth) };
+        },
     },
-  },
-  {
-    claim: 'The RNN\u2019s time doubles when T doubles.',
-    check(rows) {
-      const growth = doublings(rows, 'rnn_ms');
-      const shown = growth.every((value) => value > 1.6 && value < 2.5);
-      return growth.length > 0 && { shown, measured: list(growth), why: shown ? '' : 'Short measurements are disturbed by whatever else the machine does; more repeats steady them.' };
+    {
+        claim: "The RNN\u2019s time doubles when T doubles.",
+        check(rows) {
+            const growth = doublings(rows, "rnn_ms");
+            const shown = growth.every((value) => value > 1.6 && value < 2.5);
+            return (
+                growth.length > 0 && {
+                    shown,
+                    measured: list(growth),
+                    why: shown
+                        ? ""
+                        : "Short measurements are disturbed by whatever else the machine does; more repeats steady them.",
+                }
+            );
+        },
     },
-  },
-  {
-    claim: 'Attention\u2019s time grows fourfold, as its scores do.',
-    check(rows) {
-      const growth = doublings(rows, 'attention_ms');
-      const shown = growth.length > 0 && growth.every((value) => value > 3.4 && value < 4.6);
-      return growth.length > 0 && { shown, measured: list(growth), why: shown ? '' : 'Below four: work that grows only with T, above all the projections, is still a good part. Above four: the scores have outgrown a cache.' };
+    {
+        claim: "Attention\u2019s time grows fourfold, as its scores do.",
+        check(rows) {
+            const growth = doublings(rows, "attention_ms");
+            const shown = growth.length > 0 && growth.every((value) => value > 3.4 && value < 4.6);
+            return (
+                growth.length > 0 && {
+                    shown,
+                    measured: list(growth),
+                    why: shown
+                        ? ""
+                        : "Below four: work that grows only with T, above all the projections, is still a good part. Above four: the scores have outgrown a cache.",
+                }
+            );
+        },
     },
-  },
 ];

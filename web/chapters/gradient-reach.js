@@ -1,101 +1,164 @@
 // How much gradient reaches each input step before any training: the RNN's and LSTM's decays along the chain,
 // attention's does not. Beside it the path a signal takes, drawn from the sequence length.
 
-import { createChart } from '../shared/chart.js';
-import { createExpectations } from '../shared/expectation.js';
-import { createExperimentPanel } from '../shared/experiment-panel.js';
-import { h, replaceChildren, svg } from '../shared/dom.js';
-import { compact, fixed, scientific } from '../shared/format.js';
-import { createTable } from '../shared/table.js';
+import { createChart } from "../shared/chart.js";
+import { createExpectations } from "../shared/expectation.js";
+import { createExperimentPanel } from "../shared/experiment-panel.js";
+import { h, replaceChildren, svg } from "../shared/dom.js";
+import { compact, fixed, scientific } from "../shared/format.js";
+import { createTable } from "../shared/table.js";
 
 const COLORS = { rnn: 0, lstm: 1, attention: 2 };
-const TITLES = { rnn: 'RNN', lstm: 'LSTM', attention: 'attention' };
+const TITLES = { rnn: "RNN", lstm: "LSTM", attention: "attention" };
 const MOST_DOTS = 80;
 const title = (model) => TITLES[model] ?? model;
 
 export function mount(root, page) {
-  const chart = createChart({
-    title: 'Mean size of the gradient at each input step', tall: true, signal: page.signal,
-    x: { label: 'input step', min: 0 }, y: { label: '|gradient|, logarithmic', type: 'logarithmic', format: (value) => scientific(value) },
-  });
-  const table = createTable({
-    caption: 'The two ends of the sequence',
-    columns: [
-      { label: 'model', cell: (row) => title(row.model) },
-      { label: 'step 0', numeric: true, cell: (row) => scientific(row.first, 3) },
-      { label: 'last step', numeric: true, cell: (row) => scientific(row.last, 3) },
-      { label: 'last / first', numeric: true, cell: (row) => (row.ratio !== null && row.ratio < 1000 ? fixed(row.ratio, 2) : scientific(row.ratio)) },
-      { label: 'loss', numeric: true, cell: (row) => fixed(row.loss, 4) },
-    ],
-  });
-  const paths = h('figure', { class: 'paths' });
-  const results = h('div', { hidden: true }, h('div', { class: 'wide-pair' }, chart.element, paths), table.element);
-  const expectations = createExpectations(CLAIMS);
+    const chart = createChart({
+        title: "Mean size of the gradient at each input step",
+        tall: true,
+        signal: page.signal,
+        x: { label: "input step", min: 0 },
+        y: { label: "|gradient|, logarithmic", type: "logarithmic", format: (value) => scientific(value) },
+    });
+    const table = createTable({
+        caption: "The two ends of the sequence",
+        columns: [
+            { label: "model", cell: (row) => title(row.model) },
+            { label: "step 0", numeric: true, cell: (row) => scientific(row.first, 3) },
+            { label: "last step", numeric: true, cell: (row) => scientific(row.last, 3) },
+            {
+                label: "last / first",
+                numeric: true,
+                cell: (row) => (row.ratio !== null && row.ratio < 1000 ? fixed(row.ratio, 2) : scientific(row.ratio)),
+            },
+            { label: "loss", numeric: true, cell: (row) => fixed(row.loss, 4) },
+        ],
+    });
+    const paths = h("figure", { class: "paths" });
+    const results = h("div", { hidden: true }, h("div", { class: "wide-pair" }, chart.element, paths), table.element);
+    const expectations = createExpectations(CLAIMS);
 
-  const panel = createExperimentPanel(page, {
-    experiment: 'gradient-reach', main: ['sequence_length', 'models'], automatic: true,
-    render(result) {
-      results.hidden = false;
-      chart.setSeries(result.rows.map((row) => ({
-        label: title(row.model), color: COLORS[row.model] ?? 4,
-        // A gradient that underflowed to zero has no place on a logarithmic axis.
-        points: row.gradient.map((value, step) => ({ x: step, y: value > 0 ? value : null })),
-      })));
-      table.update(result.rows);
-      drawPaths(paths, result.rows[0]?.gradient.length ?? 0);
-      expectations.update(result.rows);
-    },
-  });
+    const panel = createExperimentPanel(page, {
+        experiment: "gradient-reach",
+        main: ["sequence_length", "models"],
+        automatic: true,
+        render(result) {
+            results.hidden = false;
+            chart.setSeries(
+                result.rows.map((row) => ({
+                    label: title(row.model),
+                    color: COLORS[row.model] ?? 4,
+                    // A gradient that underflowed to zero has no place on a logarithmic axis.
+                    points: row.gradient.map((value, step) => ({ x: step, y: value > 0 ? value : null })),
+                })),
+            );
+            table.update(result.rows);
+            drawPaths(paths, result.rows[0]?.gradient.length ?? 0);
+            expectations.update(result.rows);
+        },
+    });
 
-  root.append(
-    h('p', { class: 'lead' }, 'Before a model can learn from its first input, some gradient must arrive there. Here is how much does, at every step, with fresh weights and one batch: no training, one pass forward and one back.'),
-    panel.element, results, expectations.element,
-    h('section', { class: 'prose' },
-      h('h2', null, 'A chain and a direct line'),
-      h('p', null, 'On its way from the last step to the first, the RNN\u2019s gradient is multiplied by one and the same kind of matrix, once a step. With fresh weights each of those factors shrinks it, and fifty-nine shrinkings leave less than the noise of the arithmetic. The LSTM adds a path through its cells, but its gates start half closed, and the product is as small.'),
-      h('p', null, 'In attention every step contributes to the output through its own weight, and all weights start nearly equal: the first step gets what the last gets. Nothing has been learnt yet; the signal is simply there to learn from.')));
+    root.append(
+        h(
+            "p",
+            { class: "lead" },
+            "Before a model can learn from its first input, some gradient must arrive there. Here is how much does, at every step, with fresh weights and one batch: no training, one pass forward and one back.",
+        ),
+        panel.element,
+        results,
+        expectations.element,
+        h(
+            "section",
+            { class: "prose" },
+            h("h2", null, "A chain and a direct line"),
+            h(
+                "p",
+                null,
+                "On its way from the last step to the first, the RNN\u2019s gradient is multiplied by one and the same kind of matrix, once a step. With fresh weights each of those factors shrinks it, and fifty-nine shrinkings leave less than the noise of the arithmetic. The LSTM adds a path through its cells, but its gates start half closed, and the product is as small.",
+            ),
+            h(
+                "p",
+                null,
+                "In attention every step contributes to the output through its own weight, and all weights start nearly equal: the first step gets what the last gets. Nothing has been learnt yet; the signal is simply there to learn from.",
+            ),
+        ),
+    );
 }
 
 // Steps as dots; above them the chain's hops, below them the one hop of attention.
 function drawPaths(figure, length) {
-  const width = 360;
-  const shownCount = Math.min(length, MOST_DOTS);
-  const x = (index) => (shownCount < 2 ? width / 2 : 20 + (index * (width - 40)) / (shownCount - 1));
-  const middle = 96;
-  const dots = Array.from({ length: shownCount }, (_, index) => svg('circle', { cx: x(index), cy: middle, r: index === 0 || index === shownCount - 1 ? 5 : 2.5, class: 'path-dot' }));
-  const hops = Array.from({ length: Math.max(0, shownCount - 1) }, (_, index) => {
-    const height = Math.min(24, 4 + (x(index + 1) - x(index)) / 2);
-    return svg('path', { d: `M ${x(index)} ${middle - 7} Q ${(x(index) + x(index + 1)) / 2} ${middle - 7 - 2 * height} ${x(index + 1)} ${middle - 7}`, class: 'path-chain' });
-  });
-  const direct = svg('path', { d: `M ${x(0)} ${middle + 34} Q ${width / 2} ${middle + 150} ${x(shownCount - 1)} ${middle + 34}`, class: 'path-direct' });
-  const text = (content, y, anchor = 'middle', at = width / 2, kind = 'path-text') => svg('text', { x: at, y, 'text-anchor': anchor, class: kind }, content);
-  const steps = Math.max(0, length - 1);
-  const description = `From step 0 to step ${steps}: ${steps} hops through a recurrent network, one through attention.`;
-  replaceChildren(figure, h('figcaption', null, 'The path from the first step to the last'),
-    svg('svg', { viewBox: `0 0 ${width} 230`, role: 'img', 'aria-label': description, class: 'paths-picture' },
-      text(`RNN and LSTM: ${compact(steps)} hops`, 26), text('each one weakens the signal', 46, 'middle', width / 2, 'path-small'), hops, dots, length > 1 && direct,
-      text('step 0', middle + 24, 'start', 6, 'path-small'), text(`step ${steps}`, middle + 24, 'end', width - 6, 'path-small'),
-      text('attention: 1 hop', 216)),
-    length > MOST_DOTS && h('p', { class: 'hint' }, `Drawn with ${MOST_DOTS} of the ${length} steps.`));
+    const width = 360;
+    const shownCount = Math.min(length, MOST_DOTS);
+    const x = (index) => (shownCount < 2 ? width / 2 : 20 + (index * (width - 40)) / (shownCount - 1));
+    const middle = 96;
+    const dots = Array.from({ length: shownCount }, (_, index) =>
+        svg("circle", {
+            cx: x(index),
+            cy: middle,
+            r: index === 0 || index === shownCount - 1 ? 5 : 2.5,
+            class: "path-dot",
+        }),
+    );
+    const hops = Array.from({ length: Math.max(0, shownCount - 1) }, (_, index) => {
+        const height = Math.min(24, 4 + (x(index + 1) - x(index)) / 2);
+        return svg("path", {
+            d: `M ${x(index)} ${middle - 7} Q ${(x(index) + x(index + 1)) / 2} ${middle - 7 - 2 * height} ${x(index + 1)} ${middle - 7}`,
+            class: "path-chain",
+        });
+    });
+    const direct = svg("path", {
+        d: `M ${x(0)} ${middle + 34} Q ${width / 2} ${middle + 150} ${x(shownCount - 1)} ${middle + 34}`,
+        class: "path-direct",
+    });
+    const text = (content, y, anchor = "middle", at = width / 2, kind = "path-text") =>
+        svg("text", { x: at, y, "text-anchor": anchor, class: kind }, content);
+    const steps = Math.max(0, length - 1);
+    const description = `From step 0 to step ${steps}: ${steps} hops through a recurrent network, one through attention.`;
+    replaceChildren(
+        figure,
+        h("figcaption", null, "The path from the first step to the last"),
+        svg(
+            "svg",
+            { viewBox: `0 0 ${width} 230`, role: "img", "aria-label": description, class: "paths-picture" },
+            text(`RNN and LSTM: ${compact(steps)} hops`, 26),
+            text("each one weakens the signal", 46, "middle", width / 2, "path-small"),
+            hops,
+            dots,
+            length > 1 && direct,
+            text("step 0", middle + 24, "start", 6, "path-small"),
+            text(`step ${steps}`, middle + 24, "end", width - 6, "path-small"),
+            text("attention: 1 hop", 216),
+        ),
+        length > MOST_DOTS && h("p", { class: "hint" }, `Drawn with ${MOST_DOTS} of the ${length} steps.`),
+    );
 }
 
 const ratioClaim = (model) => ({
-  claim: `The gradient of the ${title(model)} all but vanishes on the way to step 0.`,
-  check(rows) {
-    const row = rows.find((one) => one.model === model);
-    if (!row) return null;
-    const shown = row.ratio === null || row.ratio > 1e6;
-    return { shown, measured: row.ratio === null ? 'nothing arrives at step 0' : `the last step gets ${compact(row.ratio)} times as much as the first`, why: shown ? '' : 'On a short sequence there are few steps to weaken it.' };
-  },
+    claim: `The gradient of the ${title(model)} all but vanishes on the way to step 0.`,
+    check(rows) {
+        const row = rows.find((one) => one.model === model);
+        if (!row) return null;
+        const shown = row.ratio === null || row.ratio > 1e6;
+        return {
+            shown,
+            measured:
+                row.ratio === null
+                    ? "nothing arrives at step 0"
+                    : `the last step gets ${compact(row.ratio)} times as much as the first`,
+            why: shown ? "" : "On a short sequence there are few steps to weaken it.",
+        };
+    },
 });
 
 const CLAIMS = [
-  ratioClaim('rnn'), ratioClaim('lstm'),
-  {
-    claim: 'In attention the first and the last step get about the same.',
-    check(rows) {
-      const row = rows.find((one) => one.model === 'attention');
-      return row && { shown: row.ratio > 0.2 && row.ratio < 5, measured: `ratio ${fixed(row.ratio, 3)}` };
+    ratioClaim("rnn"),
+    ratioClaim("lstm"),
+    {
+        claim: "In attention the first and the last step get about the same.",
+        check(rows) {
+            const row = rows.find((one) => one.model === "attention");
+            return row && { shown: row.ratio > 0.2 && row.ratio < 5, measured: `ratio ${fixed(row.ratio, 3)}` };
+        },
     },
-  },
 ];

@@ -1,201 +1,343 @@
 // Data of one's own: upload sentences or sequences of numbers, look at the examples as a run sees them, train
 // on them, delete them.
 
-import { createAlert } from '../shared/alert.js';
-import { get, query, remove, request } from '../shared/api.js';
-import { createCurlLine } from '../shared/curl.js';
-import { h, replaceChildren } from '../shared/dom.js';
-import { createExperimentPanel } from '../shared/experiment-panel.js';
-import { bytes, fixed, integer, percent, seconds } from '../shared/format.js';
-import { createTable } from '../shared/table.js';
-import { createTrainingCurves } from '../shared/training-curves.js';
+import { createAlert } from "../shared/alert.js";
+import { get, query, remove, request } from "../shared/api.js";
+import { createCurlLine } from "../shared/curl.js";
+import { h, replaceChildren } from "../shared/dom.js";
+import { createExperimentPanel } from "../shared/experiment-panel.js";
+import { bytes, fixed, integer, percent, seconds } from "../shared/format.js";
+import { createTable } from "../shared/table.js";
+import { createTrainingCurves } from "../shared/training-curves.js";
 
-const CSV = 'text/csv';
-const TSV = 'text/tab-separated-values';
+const CSV = "text/csv";
+const TSV = "text/tab-separated-values";
 const EXAMPLES_SHOWN = 10;
 const NUMBERS_SHOWN = 12;
 
 export function mount(root, page) {
-  const browser = createBrowser(page);
-  const list = createList(page, (dataset) => {
-    browser.show(dataset);
-    trainer.show(dataset);
-  });
-  const trainer = createTrainer(page);
-  root.append(
-    h('p', { class: 'lead' }, 'Sentences with a label, or rows of numbers with a label: anything that fits into a table can be learnt from here. The file stays on the server you are looking at.'),
-    createUpload(list).element, list.element, browser.element, trainer.element);
-  list.refresh(page.parameters.get('dataset'));
+    const browser = createBrowser(page);
+    const list = createList(page, (dataset) => {
+        browser.show(dataset);
+        trainer.show(dataset);
+    });
+    const trainer = createTrainer(page);
+    root.append(
+        h(
+            "p",
+            { class: "lead" },
+            "Sentences with a label, or rows of numbers with a label: anything that fits into a table can be learnt from here. The file stays on the server you are looking at.",
+        ),
+        createUpload(list).element,
+        list.element,
+        browser.element,
+        trainer.element,
+    );
+    list.refresh(page.parameters.get("dataset"));
 }
 
 // A file's format by its name, else by its first line: a tab means TSV.
 function formatOf(name, text) {
-  if (/\.csv$/i.test(name)) return CSV;
-  if (/\.(tsv|tab)$/i.test(name)) return TSV;
-  return text.split('\n', 1)[0].includes('\t') ? TSV : CSV;
+    if (/\.csv$/i.test(name)) return CSV;
+    if (/\.(tsv|tab)$/i.test(name)) return TSV;
+    return text.split("\n", 1)[0].includes("\t") ? TSV : CSV;
 }
 
 function createUpload(list) {
-  const alert = createAlert();
-  const curl = createCurlLine();
-  curl.setFile('/api/datasets?name=mine', CSV, 'mine.csv');
-  const done = h('p', { class: 'hint', role: 'status' });
-  const name = h('input', { type: 'text', id: 'dataset-name', autocomplete: 'off', required: true });
-  const file = h('input', { type: 'file', id: 'dataset-file', accept: '.csv,.tsv,.tab,.txt,text/csv,text/plain', onchange: () => {
-    if (file.files[0] && name.value === '') name.value = file.files[0].name.replace(/\.[^.]*$/, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
-  } });
-  const pasted = h('textarea', { id: 'dataset-text', rows: 4, spellcheck: 'false', placeholder: 'text,label\nwhat a lovely day,good\nit rained again,bad' });
-  const element = h('form', { class: 'panel', novalidate: true, onsubmit: (event) => { event.preventDefault(); upload(); } },
-    h('div', { class: 'fields' },
-      h('div', { class: 'field' }, h('label', { class: 'field-label', for: 'dataset-file' }, 'File'), file, h('span', { class: 'field-help' }, 'CSV with a header (text,label; or numbers and a label column), or lines of text, tab, label')),
-      h('div', { class: 'field' }, h('label', { class: 'field-label', for: 'dataset-name' }, 'Name'), name, h('span', { class: 'field-help' }, 'what a run names as its task'))),
-    h('div', { class: 'field' }, h('label', { class: 'field-label', for: 'dataset-text' }, 'Or paste it here'), pasted),
-    h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Upload'), done), alert.element,
-    curl.element);
+    const alert = createAlert();
+    const curl = createCurlLine();
+    curl.setFile("/api/datasets?name=mine", CSV, "mine.csv");
+    const done = h("p", { class: "hint", role: "status" });
+    const name = h("input", { type: "text", id: "dataset-name", autocomplete: "off", required: true });
+    const file = h("input", {
+        type: "file",
+        id: "dataset-file",
+        accept: ".csv,.tsv,.tab,.txt,text/csv,text/plain",
+        onchange: () => {
+            if (file.files[0] && name.value === "")
+                name.value = file.files[0].name
+                    .replace(/\.[^.]*$/, "")
+                    .toLowerCase()
+                    .replace(/[^a-z0-9]+/g, "-")
+                    .replace(/^-|-$/g, "");
+        },
+    });
+    const pasted = h("textarea", {
+        id: "dataset-text",
+        rows: 4,
+        spellcheck: "false",
+        placeholder: "text,label\nwhat a lovely day,good\nit rained again,bad",
+    });
+    const element = h(
+        "form",
+        {
+            class: "panel",
+            novalidate: true,
+            onsubmit: (event) => {
+                event.preventDefault();
+                upload();
+            },
+        },
+        h(
+            "div",
+            { class: "fields" },
+            h(
+                "div",
+                { class: "field" },
+                h("label", { class: "field-label", for: "dataset-file" }, "File"),
+                file,
+                h(
+                    "span",
+                    { class: "field-help" },
+                    "CSV with a header (text,label; or numbers and a label column), or lines of text, tab, label",
+                ),
+            ),
+            h(
+                "div",
+                { class: "field" },
+                h("label", { class: "field-label", for: "dataset-name" }, "Name"),
+                name,
+                h("span", { class: "field-help" }, "what a run names as its task"),
+            ),
+        ),
+        h(
+            "div",
+            { class: "field" },
+            h("label", { class: "field-label", for: "dataset-text" }, "Or paste it here"),
+            pasted,
+        ),
+        h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Upload"), done),
+        alert.element,
+        curl.element,
+    );
 
-  async function upload() {
-    alert.clear();
-    done.textContent = '';
-    const chosen = file.files[0];
-    if (!chosen && pasted.value.trim() === '') return alert.show(new Error('Choose a file or paste some rows.'));
-    try {
-      const start = chosen ? await chosen.slice(0, 4096).text() : pasted.value;
-      const added = await request('POST', `/api/datasets${query({ name: name.value.trim() })}`, { body: chosen ?? pasted.value, type: formatOf(chosen?.name ?? '', start) });
-      done.textContent = `${added.name}: ${integer(added.rows)} rows, ${integer(added.classes)} classes${added.words ? `, ${integer(added.words)} words` : ''}.`;
-      element.reset();
-      list.refresh(added.name);
-    } catch (error) {
-      alert.show(error);
+    async function upload() {
+        alert.clear();
+        done.textContent = "";
+        const chosen = file.files[0];
+        if (!chosen && pasted.value.trim() === "") return alert.show(new Error("Choose a file or paste some rows."));
+        try {
+            const start = chosen ? await chosen.slice(0, 4096).text() : pasted.value;
+            const added = await request("POST", `/api/datasets${query({ name: name.value.trim() })}`, {
+                body: chosen ?? pasted.value,
+                type: formatOf(chosen?.name ?? "", start),
+            });
+            done.textContent = `${added.name}: ${integer(added.rows)} rows, ${integer(added.classes)} classes${added.words ? `, ${integer(added.words)} words` : ""}.`;
+            element.reset();
+            list.refresh(added.name);
+        } catch (error) {
+            alert.show(error);
+        }
+        return undefined;
     }
-    return undefined;
-  }
-  return { element };
+    return { element };
 }
 
 function createList(page, onChoose) {
-  const alert = createAlert();
-  const choose = (dataset) => {
-    page.remember({ dataset: dataset.name });
-    onChoose(dataset);
-  };
-  const table = createTable({
-    caption: 'Data sets on this server',
-    columns: [
-      { label: 'name', cell: (row) => h('button', { type: 'button', class: 'link', onclick: () => choose(row) }, row.name) },
-      { label: 'kind', cell: (row) => row.kind },
-      { label: 'rows', numeric: true, cell: (row) => (row.source === 'drawn' ? 'drawn' : integer(row.rows)) },
-      { label: 'classes', numeric: true, cell: (row) => (row.source === 'drawn' ? '2' : integer(row.classes)) },
-      { label: 'words', numeric: true, cell: (row) => (row.words ? integer(row.words) : '') },
-      { label: 'size', numeric: true, cell: (row) => (row.size_bytes ? bytes(row.size_bytes) : '') },
-      { label: '', cell: (row) => row.source === 'given' && h('button', { type: 'button', class: 'quiet', 'aria-label': `Delete ${row.name}`, onclick: () => drop(row) }, 'Delete') },
-    ],
-  });
-  async function refresh(wanted) {
-    try {
-      const { datasets } = await get('/api/datasets', page.signal);
-      table.update(datasets);
-      const dataset = datasets.find((one) => one.name === wanted);
-      if (dataset) choose(dataset);
-    } catch (error) {
-      alert.show(error);
+    const alert = createAlert();
+    const choose = (dataset) => {
+        page.remember({ dataset: dataset.name });
+        onChoose(dataset);
+    };
+    const table = createTable({
+        caption: "Data sets on this server",
+        columns: [
+            {
+                label: "name",
+                cell: (row) => h("button", { type: "button", class: "link", onclick: () => choose(row) }, row.name),
+            },
+            { label: "kind", cell: (row) => row.kind },
+            { label: "rows", numeric: true, cell: (row) => (row.source === "drawn" ? "drawn" : integer(row.rows)) },
+            { label: "classes", numeric: true, cell: (row) => (row.source === "drawn" ? "2" : integer(row.classes)) },
+            { label: "words", numeric: true, cell: (row) => (row.words ? integer(row.words) : "") },
+            { label: "size", numeric: true, cell: (row) => (row.size_bytes ? bytes(row.size_bytes) : "") },
+            {
+                label: "",
+                cell: (row) =>
+                    row.source === "given" &&
+                    h(
+                        "button",
+                        {
+                            type: "button",
+                            class: "quiet",
+                            "aria-label": `Delete ${row.name}`,
+                            onclick: () => drop(row),
+                        },
+                        "Delete",
+                    ),
+            },
+        ],
+    });
+    async function refresh(wanted) {
+        try {
+            const { datasets } = await get("/api/datasets", page.signal);
+            table.update(datasets);
+            const dataset = datasets.find((one) => one.name === wanted);
+            if (dataset) choose(dataset);
+        } catch (error) {
+            alert.show(error);
+        }
     }
-  }
-  async function drop(dataset) {
-    if (!confirm(`Delete the data set ${dataset.name}? Runs that were trained on it keep their results, but can show no examples any more.`)) return;
-    alert.clear();
-    try {
-      await remove(`/api/datasets/${encodeURIComponent(dataset.name)}`);
-      refresh(null);
-    } catch (error) {
-      alert.show(error);
+    async function drop(dataset) {
+        if (
+            !confirm(
+                `Delete the data set ${dataset.name}? Runs that were trained on it keep their results, but can show no examples any more.`,
+            )
+        )
+            return;
+        alert.clear();
+        try {
+            await remove(`/api/datasets/${encodeURIComponent(dataset.name)}`);
+            refresh(null);
+        } catch (error) {
+            alert.show(error);
+        }
     }
-  }
-  return { element: h('div', null, table.element, alert.element), refresh };
+    return { element: h("div", null, table.element, alert.element), refresh };
 }
 
 function exampleTable(dataset, split, examples) {
-  const asText = (row) => (row.values ? `${row.values.slice(0, NUMBERS_SHOWN).map((value) => fixed(value, 3)).join('  ')}${row.values.length > NUMBERS_SHOWN ? `  \u2026 (${row.values.length})` : ''}` : row.text);
-  return createTable({
-    caption: `${dataset.name}, ${split} examples`,
-    columns: [
-      { label: 'example', numeric: true, cell: (row) => row.index },
-      { label: 'label', cell: (row) => row.label },
-      { label: dataset.kind === 'text' ? 'text' : 'numbers', cell: asText },
-      ...(dataset.kind === 'text' ? [{ label: 'unknown words', cell: (row) => row.tokens.filter((_, index) => row.unknown[index]).join(', ') }] : []),
-    ],
-    rows: examples,
-  }).element;
+    const asText = (row) =>
+        row.values
+            ? `${row.values
+                  .slice(0, NUMBERS_SHOWN)
+                  .map((value) => fixed(value, 3))
+                  .join("  ")}${row.values.length > NUMBERS_SHOWN ? `  \u2026 (${row.values.length})` : ""}`
+            : row.text;
+    return createTable({
+        caption: `${dataset.name}, ${split} examples`,
+        columns: [
+            { label: "example", numeric: true, cell: (row) => row.index },
+            { label: "label", cell: (row) => row.label },
+            { label: dataset.kind === "text" ? "text" : "numbers", cell: asText },
+            ...(dataset.kind === "text"
+                ? [
+                      {
+                          label: "unknown words",
+                          cell: (row) => row.tokens.filter((_, index) => row.unknown[index]).join(", "),
+                      },
+                  ]
+                : []),
+        ],
+        rows: examples,
+    }).element;
 }
 
 // The examples as a run sees them: split, and for text cut into known and unknown words.
 function createBrowser(page) {
-  const alert = createAlert();
-  const slot = h('div');
-  const position = h('span', { class: 'hint', role: 'status' });
-  const split = h('select', { id: 'example-split', onchange: () => { offset = 0; load(); } }, h('option', { value: 'train' }, 'training part'), h('option', { value: 'test' }, 'test part'));
-  const back = h('button', { type: 'button', onclick: () => move(-EXAMPLES_SHOWN) }, '\u2190 Earlier');
-  const forward = h('button', { type: 'button', onclick: () => move(EXAMPLES_SHOWN) }, 'Further \u2192');
-  const element = h('section', { hidden: true, 'aria-label': 'Examples' },
-    h('h2', null, 'Examples'), h('div', { class: 'slider-row' }, h('label', { for: 'example-split' }, 'Show the'), split, back, forward, position), alert.element, slot);
-  let dataset = null;
-  let offset = 0;
+    const alert = createAlert();
+    const slot = h("div");
+    const position = h("span", { class: "hint", role: "status" });
+    const split = h(
+        "select",
+        {
+            id: "example-split",
+            onchange: () => {
+                offset = 0;
+                load();
+            },
+        },
+        h("option", { value: "train" }, "training part"),
+        h("option", { value: "test" }, "test part"),
+    );
+    const back = h("button", { type: "button", onclick: () => move(-EXAMPLES_SHOWN) }, "\u2190 Earlier");
+    const forward = h("button", { type: "button", onclick: () => move(EXAMPLES_SHOWN) }, "Further \u2192");
+    const element = h(
+        "section",
+        { hidden: true, "aria-label": "Examples" },
+        h("h2", null, "Examples"),
+        h(
+            "div",
+            { class: "slider-row" },
+            h("label", { for: "example-split" }, "Show the"),
+            split,
+            back,
+            forward,
+            position,
+        ),
+        alert.element,
+        slot,
+    );
+    let dataset = null;
+    let offset = 0;
 
-  async function load() {
-    alert.clear();
-    try {
-      const answer = await get(`/api/datasets/${encodeURIComponent(dataset.name)}/examples${query({ split: split.value, offset, limit: EXAMPLES_SHOWN })}`, page.signal);
-      position.textContent = answer.examples.length > 0 ? `${offset + 1} to ${offset + answer.examples.length} of ${integer(answer.total)}` : 'none';
-      back.disabled = offset === 0;
-      forward.disabled = offset + EXAMPLES_SHOWN >= answer.total;
-      replaceChildren(slot, exampleTable(dataset, split.value === 'test' ? 'test' : 'training', answer.examples));
-    } catch (error) {
-      slot.replaceChildren();
-      alert.show(error);
+    async function load() {
+        alert.clear();
+        try {
+            const answer = await get(
+                `/api/datasets/${encodeURIComponent(dataset.name)}/examples${query({ split: split.value, offset, limit: EXAMPLES_SHOWN })}`,
+                page.signal,
+            );
+            position.textContent =
+                answer.examples.length > 0
+                    ? `${offset + 1} to ${offset + answer.examples.length} of ${integer(answer.total)}`
+                    : "none";
+            back.disabled = offset === 0;
+            forward.disabled = offset + EXAMPLES_SHOWN >= answer.total;
+            replaceChildren(slot, exampleTable(dataset, split.value === "test" ? "test" : "training", answer.examples));
+        } catch (error) {
+            slot.replaceChildren();
+            alert.show(error);
+        }
     }
-  }
-  function move(step) {
-    offset = Math.max(0, offset + step);
-    load();
-  }
-  return {
-    element,
-    show(newDataset) {
-      dataset = newDataset;
-      offset = 0;
-      element.hidden = false;
-      load();
-    },
-  };
+    function move(step) {
+        offset = Math.max(0, offset + step);
+        load();
+    }
+    return {
+        element,
+        show(newDataset) {
+            dataset = newDataset;
+            offset = 0;
+            element.hidden = false;
+            load();
+        },
+    };
 }
 
 function createTrainer(page) {
-  const element = h('section', { hidden: true, 'aria-label': 'Training' });
+    const element = h("section", { hidden: true, "aria-label": "Training" });
 
-  function show(dataset) {
-    const curves = createTrainingCurves(page.signal);
-    const curveBlock = h('div', { hidden: true }, curves.element);
-    const outcome = h('p', { role: 'status' });
-    const isText = dataset.kind === 'text';
-    const panel = createExperimentPanel({ ...page, parameters: new URLSearchParams(), remember: (values) => page.remember({ dataset: dataset.name, run: values.run }) }, {
-      experiment: 'train', fixed: { task: dataset.name, model: isText ? 'transformer' : 'attention' }, main: ['epochs', 'seed', 'learning_rate'], except: ['task', 'model'], situation: isText ? 'text' : 'numbers',
-      button: `Train on ${dataset.name}`, slow: true,
-      clear(run) {
-        curves.begin(run.parameters.epochs);
-        curveBlock.hidden = false;
-        outcome.textContent = '';
-      },
-      epoch: (row) => curves.epoch(row),
-      async render(result, run) {
-        curveBlock.hidden = false;
-        curves.begin(run.parameters.epochs);
-        const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
-        rows.forEach((row) => curves.epoch(row));
-        replaceChildren(outcome, `${percent(result.test_accuracy)} of the test examples right, ${integer(result.parameter_count)} parameters, ${seconds(result.seconds)}. `,
-          isText && h('a', { href: `#sentiment?run=${run.id}` }, 'Type sentences for this model'));
-      },
-    });
-    element.hidden = false;
-    replaceChildren(element, h('h2', null, `Train on ${dataset.name}`), panel.element, curveBlock, outcome);
-  }
-  return { element, show };
+    function show(dataset) {
+        const curves = createTrainingCurves(page.signal);
+        const curveBlock = h("div", { hidden: true }, curves.element);
+        const outcome = h("p", { role: "status" });
+        const isText = dataset.kind === "text";
+        const panel = createExperimentPanel(
+            {
+                ...page,
+                parameters: new URLSearchParams(),
+                remember: (values) => page.remember({ dataset: dataset.name, run: values.run }),
+            },
+            {
+                experiment: "train",
+                fixed: { task: dataset.name, model: isText ? "transformer" : "attention" },
+                main: ["epochs", "seed", "learning_rate"],
+                except: ["task", "model"],
+                situation: isText ? "text" : "numbers",
+                button: `Train on ${dataset.name}`,
+                slow: true,
+                clear(run) {
+                    curves.begin(run.parameters.epochs);
+                    curveBlock.hidden = false;
+                    outcome.textContent = "";
+                },
+                epoch: (row) => curves.epoch(row),
+                async render(result, run) {
+                    curveBlock.hidden = false;
+                    curves.begin(run.parameters.epochs);
+                    const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
+                    rows.forEach((row) => curves.epoch(row));
+                    replaceChildren(
+                        outcome,
+                        `${percent(result.test_accuracy)} of the test examples right, ${integer(result.parameter_count)} parameters, ${seconds(result.seconds)}. `,
+                        isText && h("a", { href: `#sentiment?run=${run.id}` }, "Type sentences for this model"),
+                    );
+                },
+            },
+        );
+        element.hidden = false;
+        replaceChildren(element, h("h2", null, `Train on ${dataset.name}`), panel.element, curveBlock, outcome);
+    }
+    return { element, show };
 }

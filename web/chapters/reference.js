@@ -1,138 +1,250 @@
 // Tables to keep. What can be measured is filled in from this server's own runs, the newest first; where
 // there is none yet, the table says which chapter makes it.
 
-import { get, query } from '../shared/api.js';
-import { h, replaceChildren } from '../shared/dom.js';
-import { bytes, compact, fixed, integer, scientific } from '../shared/format.js';
-import { createTable, textTable } from '../shared/table.js';
+import { get, query } from "../shared/api.js";
+import { h, replaceChildren } from "../shared/dom.js";
+import { bytes, compact, fixed, integer, scientific } from "../shared/format.js";
+import { createTable, textTable } from "../shared/table.js";
 
 const RECURRENCE = [
-  ['', 'RNN, LSTM', 'self-attention'],
-  ['way from one step to another', 'as many hops as steps between them', 'one hop, always'],
-  ['work done side by side', 'none along the sequence: each step waits for the one before', 'all steps at once'],
-  ['operations in a layer', 'T \u00d7 d\u00b2', 'T\u00b2 \u00d7 d'],
-  ['memory in training', 'T \u00d7 d', 'T\u00b2, unless the matrix is never written down'],
-  ['far-away dependencies', 'the gradient shrinks on the way', 'a direct line'],
-  ['knows the order', 'yes, by walking through it', 'no: positions must be added'],
-  ['adding one more step when writing', 'cheap: one state is carried on', 'grows with everything said so far'],
+    ["", "RNN, LSTM", "self-attention"],
+    ["way from one step to another", "as many hops as steps between them", "one hop, always"],
+    ["work done side by side", "none along the sequence: each step waits for the one before", "all steps at once"],
+    ["operations in a layer", "T \u00d7 d\u00b2", "T\u00b2 \u00d7 d"],
+    ["memory in training", "T \u00d7 d", "T\u00b2, unless the matrix is never written down"],
+    ["far-away dependencies", "the gradient shrinks on the way", "a direct line"],
+    ["knows the order", "yes, by walking through it", "no: positions must be added"],
+    ["adding one more step when writing", "cheap: one state is carried on", "grows with everything said so far"],
 ];
 
 const PARTS = [
-  ['part', 'what it does', 'without it'],
-  ['multi-head attention', 'several look-ups side by side, each free to look for something else', 'positions could not exchange anything'],
-  ['residual connection', 'adds a part\u2019s input to its output', 'deep stacks would not train: the gradient has no short way down'],
-  ['layer norm', 'brings each vector back to mean zero and variance one', 'numbers would grow from block to block'],
-  ['feed-forward', 'two linear maps with a bend between them, at each position alone', 'everything fetched would only ever be averaged'],
-  ['position', 'marks each step with its place', 'a sentence would be a bag of words'],
-  ['mask', 'hides what must not be seen: padding, or the future', 'a model that writes would copy the answer it is to predict'],
+    ["part", "what it does", "without it"],
+    [
+        "multi-head attention",
+        "several look-ups side by side, each free to look for something else",
+        "positions could not exchange anything",
+    ],
+    [
+        "residual connection",
+        "adds a part\u2019s input to its output",
+        "deep stacks would not train: the gradient has no short way down",
+    ],
+    ["layer norm", "brings each vector back to mean zero and variance one", "numbers would grow from block to block"],
+    [
+        "feed-forward",
+        "two linear maps with a bend between them, at each position alone",
+        "everything fetched would only ever be averaged",
+    ],
+    ["position", "marks each step with its place", "a sentence would be a bag of words"],
+    [
+        "mask",
+        "hides what must not be seen: padding, or the future",
+        "a model that writes would copy the answer it is to predict",
+    ],
 ];
 
 const TASKS = [
-  ['you want to', 'begin with', 'because'],
-  ['sort texts into classes', 'a pretrained text model and a new last layer', 'it knows the language already; only your labels are new'],
-  ['answer questions from your documents', 'search for passages, then let a language model answer from them', 'facts stay in the documents, where they can be corrected'],
-  ['write in a certain style', 'a small trained addition to a large model (LoRA)', 'the large weights stay as they are; what is trained fits on one machine'],
-  ['read text in pictures', 'a vision transformer with a text decoder', 'looking and writing are learnt together'],
-  ['find similar pictures', 'a pretrained image network and nearest neighbours', 'nothing needs to be trained; measure it against raw pixels first'],
-  ['forecast a time series', 'differences, a seasonal model, a simple baseline', 'short series do not feed a transformer'],
-  ['understand how attention works', 'a model small enough to take apart', 'that is what these pages are for'],
+    ["you want to", "begin with", "because"],
+    [
+        "sort texts into classes",
+        "a pretrained text model and a new last layer",
+        "it knows the language already; only your labels are new",
+    ],
+    [
+        "answer questions from your documents",
+        "search for passages, then let a language model answer from them",
+        "facts stay in the documents, where they can be corrected",
+    ],
+    [
+        "write in a certain style",
+        "a small trained addition to a large model (LoRA)",
+        "the large weights stay as they are; what is trained fits on one machine",
+    ],
+    ["read text in pictures", "a vision transformer with a text decoder", "looking and writing are learnt together"],
+    [
+        "find similar pictures",
+        "a pretrained image network and nearest neighbours",
+        "nothing needs to be trained; measure it against raw pixels first",
+    ],
+    [
+        "forecast a time series",
+        "differences, a seasonal model, a simple baseline",
+        "short series do not feed a transformer",
+    ],
+    ["understand how attention works", "a model small enough to take apart", "that is what these pages are for"],
 ];
 
 const LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768];
 
 export function mount(root, page) {
-  const concepts = h('div');
-  const measured = h('div');
-  const status = h('p', { class: 'hint', role: 'status' }, 'Looking for this machine\u2019s measurements\u2026');
-  replaceChildren(concepts, conceptTable({}));
-  root.append(
-    h('p', { class: 'lead' }, 'The whole of it on one page. Where a number can be measured, it was measured here.'),
-    textTable('Attention against recurrence', RECURRENCE), measured, concepts, status,
-    squareTable(), textTable('The parts of a block', PARTS), textTable('Which approach for which task', TASKS),
-    h('p', { class: 'prose' }, 'In hardly any of these does one train a transformer from nothing. One takes a model that somebody trained at great expense and adapts it; knowing what is inside tells one what it can be asked for.'));
-  fill(page, concepts, measured, status);
+    const concepts = h("div");
+    const measured = h("div");
+    const status = h("p", { class: "hint", role: "status" }, "Looking for this machine\u2019s measurements\u2026");
+    replaceChildren(concepts, conceptTable({}));
+    root.append(
+        h("p", { class: "lead" }, "The whole of it on one page. Where a number can be measured, it was measured here."),
+        textTable("Attention against recurrence", RECURRENCE),
+        measured,
+        concepts,
+        status,
+        squareTable(),
+        textTable("The parts of a block", PARTS),
+        textTable("Which approach for which task", TASKS),
+        h(
+            "p",
+            { class: "prose" },
+            "In hardly any of these does one train a transformer from nothing. One takes a model that somebody trained at great expense and adapts it; knowing what is inside tells one what it can be asked for.",
+        ),
+    );
+    fill(page, concepts, measured, status);
 }
 
 async function fill(page, concepts, measured, status) {
-  try {
-    const [reach, cost, shuffle, scaling, accuracies] = await Promise.all([
-      newest(page, 'gradient-reach'), newest(page, 'cost'), newest(page, 'permutation', (run) => run.parameters.position === 'none'), newest(page, 'scaling'), trained(page),
-    ]);
-    const found = { reach, cost, shuffle, scaling, accuracies };
-    replaceChildren(concepts, conceptTable(found));
-    replaceChildren(measured, measuredTable(found));
-    status.textContent = 'A dash stands where nothing was run yet; the chapters fill it in.';
-  } catch (error) {
-    if (error.name !== 'AbortError') status.textContent = error.message;
-  }
+    try {
+        const [reach, cost, shuffle, scaling, accuracies] = await Promise.all([
+            newest(page, "gradient-reach"),
+            newest(page, "cost"),
+            newest(page, "permutation", (run) => run.parameters.position === "none"),
+            newest(page, "scaling"),
+            trained(page),
+        ]);
+        const found = { reach, cost, shuffle, scaling, accuracies };
+        replaceChildren(concepts, conceptTable(found));
+        replaceChildren(measured, measuredTable(found));
+        status.textContent = "A dash stands where nothing was run yet; the chapters fill it in.";
+    } catch (error) {
+        if (error.name !== "AbortError") status.textContent = error.message;
+    }
 }
 
 async function newest(page, experiment, accept = () => true) {
-  const { runs } = await get(`/api/runs${query({ experiment, state: 'succeeded', limit: 20 })}`, page.signal);
-  const run = runs.find(accept);
-  return run ? (await get(`/api/runs/${run.id}`, page.signal)).result : null;
+    const { runs } = await get(`/api/runs${query({ experiment, state: "succeeded", limit: 20 })}`, page.signal);
+    const run = runs.find(accept);
+    return run ? (await get(`/api/runs/${run.id}`, page.signal)).result : null;
 }
 
 // The newest accuracy of each model on the chapter's task.
 async function trained(page) {
-  const { runs } = await get(`/api/runs${query({ experiment: 'train', state: 'succeeded', limit: 200 })}`, page.signal);
-  const result = {};
-  for (const { parameters, result: outcome } of runs) {
-    if (parameters.task !== 'first-element') continue;
-    const key = parameters.model === 'attention' && parameters.position === 'none' ? 'unordered' : parameters.model;
-    (result[key] ??= []).push(outcome.test_accuracy);
-  }
-  return result;
+    const { runs } = await get(
+        `/api/runs${query({ experiment: "train", state: "succeeded", limit: 200 })}`,
+        page.signal,
+    );
+    const result = {};
+    for (const { parameters, result: outcome } of runs) {
+        if (parameters.task !== "first-element") continue;
+        const key = parameters.model === "attention" && parameters.position === "none" ? "unordered" : parameters.model;
+        (result[key] ??= []).push(outcome.test_accuracy);
+    }
+    return result;
 }
 
 const reachOf = (reach, model) => reach?.rows.find((row) => row.model === model)?.ratio;
 const longest = (cost) => cost && [...cost.rows].sort((a, b) => a.length - b.length).at(-1);
-const link = (chapter, text) => h('a', { href: `#${chapter}` }, text);
-const orLink = (text, chapter, name) => text ?? h('span', null, '\u2013 ', link(chapter, name));
-const mean = (values) => (values?.length ? `${fixed(values.reduce((sum, value) => sum + value, 0) / values.length, 4)} (${values.length} run${values.length > 1 ? 's' : ''})` : null);
-const ratio = (value) => (value === undefined || value === null ? null : value < 1000 ? fixed(value, 2) : scientific(value));
+const link = (chapter, text) => h("a", { href: `#${chapter}` }, text);
+const orLink = (text, chapter, name) => text ?? h("span", null, "\u2013 ", link(chapter, name));
+const mean = (values) =>
+    values?.length
+        ? `${fixed(values.reduce((sum, value) => sum + value, 0) / values.length, 4)} (${values.length} run${values.length > 1 ? "s" : ""})`
+        : null;
+const ratio = (value) =>
+    value === undefined || value === null ? null : value < 1000 ? fixed(value, 2) : scientific(value);
 
 function measuredTable({ reach, cost, accuracies }) {
-  const last = longest(cost);
-  const time = (name) => (last ? `${compact(last[name], 3)} ms at T = ${integer(last.length)}` : null);
-  const rows = [
-    ['gradient at the last step / at the first', orLink(ratio(reachOf(reach, 'rnn')), 'gradient-reach', 'measure'), orLink(ratio(reachOf(reach, 'lstm')), 'gradient-reach', 'measure'), orLink(ratio(reachOf(reach, 'attention')), 'gradient-reach', 'measure')],
-    ['accuracy on \u201cis the first number positive?\u201d', orLink(mean(accuracies.rnn), 'four-models', 'train'), orLink(mean(accuracies.lstm), 'four-models', 'train'), orLink(mean(accuracies.attention), 'four-models', 'train')],
-    ['the same without positions', '', '', orLink(mean(accuracies.unordered), 'four-models', 'train')],
-    ['time of a forward pass', orLink(time('rnn_ms'), 'cost', 'measure'), '', orLink(time('attention_ms'), 'cost', 'measure')],
-    ['memory of the scores', '', '', orLink(last ? bytes(last.attention_bytes) : null, 'cost', 'measure')],
-  ];
-  return textTable('The same, measured on this machine', [['', 'RNN', 'LSTM', 'attention'], ...rows]);
+    const last = longest(cost);
+    const time = (name) => (last ? `${compact(last[name], 3)} ms at T = ${integer(last.length)}` : null);
+    const rows = [
+        [
+            "gradient at the last step / at the first",
+            orLink(ratio(reachOf(reach, "rnn")), "gradient-reach", "measure"),
+            orLink(ratio(reachOf(reach, "lstm")), "gradient-reach", "measure"),
+            orLink(ratio(reachOf(reach, "attention")), "gradient-reach", "measure"),
+        ],
+        [
+            "accuracy on \u201cis the first number positive?\u201d",
+            orLink(mean(accuracies.rnn), "four-models", "train"),
+            orLink(mean(accuracies.lstm), "four-models", "train"),
+            orLink(mean(accuracies.attention), "four-models", "train"),
+        ],
+        ["the same without positions", "", "", orLink(mean(accuracies.unordered), "four-models", "train")],
+        [
+            "time of a forward pass",
+            orLink(time("rnn_ms"), "cost", "measure"),
+            "",
+            orLink(time("attention_ms"), "cost", "measure"),
+        ],
+        ["memory of the scores", "", "", orLink(last ? bytes(last.score_bytes) : null, "cost", "measure")],
+    ];
+    return textTable("The same, measured on this machine", [["", "RNN", "LSTM", "attention"], ...rows]);
 }
 
 function conceptTable({ reach, cost, shuffle, scaling }) {
-  const last = longest(cost);
-  const widest = scaling?.rows.at(-1);
-  const dash = '\u2013';
-  return textTable('The words, each in a sentence', [
-    ['concept', 'in a sentence', 'measured here'],
-    ['attention', 'each position takes the average of all values, weighted by how well its query fits their keys', ''],
-    ['query, key, value', 'what I look for, what I offer, what I hand over: three linear maps of the same vector', ''],
-    ['the factor 1/\u221ad_k', 'keeps the softmax from deciding before anything was learnt', widest ? `favourite key at width ${integer(widest.d_k)}: ${fixed(widest.max_weight, 3)} without, ${fixed(widest.max_weight_scaled, 3)} with it` : dash],
-    ['path length', 'how many hops a signal takes between two positions: one in attention, their distance in a chain', ''],
-    ['gradient reach', 'how much of the learning signal arrives at the first step', reach ? `last / first: ${ratio(reachOf(reach, 'rnn')) ?? dash} for the RNN, ${ratio(reachOf(reach, 'attention')) ?? dash} for attention` : dash],
-    ['position', 'what has to be added because a sum knows no order', shuffle ? `shuffled without it, the output moves by ${scientific(shuffle.max_difference, 1)}` : dash],
-    ['causal mask', 'minus infinity for the future, so that its weight is exactly zero', ''],
-    ['head', 'one of several attentions side by side, each over its own slice of the width', ''],
-    ['T\u00b2', 'every step meets every other, so memory grows with the square of the length', last ? `${bytes(last.attention_bytes)} of scores at T = ${integer(last.length)}` : dash],
-    ['attention as explanation', 'shows where information came from, not why the answer came out', link('sentences', 'see the hit rate')],
-  ]);
+    const last = longest(cost);
+    const widest = scaling?.rows.at(-1);
+    const dash = "\u2013";
+    return textTable("The words, each in a sentence", [
+        ["concept", "in a sentence", "measured here"],
+        [
+            "attention",
+            "each position takes the average of all values, weighted by how well its query fits their keys",
+            "",
+        ],
+        [
+            "query, key, value",
+            "what I look for, what I offer, what I hand over: three linear maps of the same vector",
+            "",
+        ],
+        [
+            "the factor 1/\u221ad_k",
+            "keeps the softmax from deciding before anything was learnt",
+            widest
+                ? `favourite key at width ${integer(widest.d_k)}: ${fixed(widest.max_weight, 3)} without, ${fixed(widest.max_weight_scaled, 3)} with it`
+                : dash,
+        ],
+        [
+            "path length",
+            "how many hops a signal takes between two positions: one in attention, their distance in a chain",
+            "",
+        ],
+        [
+            "gradient reach",
+            "how much of the learning signal arrives at the first step",
+            reach
+                ? `last / first: ${ratio(reachOf(reach, "rnn")) ?? dash} for the RNN, ${ratio(reachOf(reach, "attention")) ?? dash} for attention`
+                : dash,
+        ],
+        [
+            "position",
+            "what has to be added because a sum knows no order",
+            shuffle ? `shuffled without it, the output moves by ${scientific(shuffle.max_difference, 1)}` : dash,
+        ],
+        ["causal mask", "minus infinity for the future, so that its weight is exactly zero", ""],
+        ["head", "one of several attentions side by side, each over its own slice of the width", ""],
+        [
+            "T\u00b2",
+            "every step meets every other, so memory grows with the square of the length",
+            last ? `${bytes(last.score_bytes)} of scores at T = ${integer(last.length)}` : dash,
+        ],
+        [
+            "attention as explanation",
+            "shows where information came from, not why the answer came out",
+            link("sentences", "see the hit rate"),
+        ],
+    ]);
 }
 
 function squareTable() {
-  return createTable({
-    caption: 'T squared',
-    columns: [
-      { label: 'sequence length T', numeric: true, cell: (length) => integer(length) },
-      { label: 'scores T\u00b2', numeric: true, cell: (length) => integer(length ** 2) },
-      { label: 'against T = 512', numeric: true, cell: (length) => `\u00d7 ${integer((length / LENGTHS[0]) ** 2)}` },
-      { label: 'one head, float32', numeric: true, cell: (length) => bytes(4 * length ** 2) },
-    ],
-    rows: LENGTHS,
-  }).element;
+    return createTable({
+        caption: "T squared",
+        columns: [
+            { label: "sequence length T", numeric: true, cell: (length) => integer(length) },
+            { label: "scores T\u00b2", numeric: true, cell: (length) => integer(length ** 2) },
+            {
+                label: "against T = 512",
+                numeric: true,
+                cell: (length) => `\u00d7 ${integer((length / LENGTHS[0]) ** 2)}`,
+            },
+            { label: "one head, float32", numeric: true, cell: (length) => bytes(4 * length ** 2) },
+        ],
+        rows: LENGTHS,
+    }).element;
 }

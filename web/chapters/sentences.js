@@ -1,151 +1,253 @@
 // A transformer learns to judge reviews in which exactly one word decides. Afterwards: how often was that
 // word the most attended one, and where did the model look in each sentence?
 
-import { createAlert } from '../shared/alert.js';
-import { get, query } from '../shared/api.js';
-import { h, replaceChildren } from '../shared/dom.js';
-import { createExpectations } from '../shared/expectation.js';
-import { createExperimentPanel } from '../shared/experiment-panel.js';
-import { fixed, integer, percent, seconds } from '../shared/format.js';
-import { createHeatmap } from '../shared/heatmap.js';
-import { createTable } from '../shared/table.js';
-import { createTrainingCurves } from '../shared/training-curves.js';
-import { drawWords, shareOfKeys, wordKey } from '../shared/words.js';
+import { createAlert } from "../shared/alert.js";
+import { get, query } from "../shared/api.js";
+import { h, replaceChildren } from "../shared/dom.js";
+import { createExpectations } from "../shared/expectation.js";
+import { createExperimentPanel } from "../shared/experiment-panel.js";
+import { fixed, integer, percent, seconds } from "../shared/format.js";
+import { createHeatmap } from "../shared/heatmap.js";
+import { createTable } from "../shared/table.js";
+import { createTrainingCurves } from "../shared/training-curves.js";
+import { drawWords, shareOfKeys, wordKey } from "../shared/words.js";
 
 const SENTENCES_SHOWN = 6;
 const WORKS = 0.85;
 
 export function mount(root, page) {
-  const curves = createTrainingCurves(page.signal);
-  const summary = createTable({
-    caption: 'This run',
-    columns: [
-      { label: 'test accuracy', numeric: true, cell: (row) => fixed(row.test_accuracy, 4) },
-      { label: 'parameters', numeric: true, cell: (row) => integer(row.parameter_count) },
-      { label: 'time', numeric: true, cell: (row) => seconds(row.seconds) },
-      { label: 'decisive word most attended', numeric: true, cell: (row) => (row.decisive_word ? `${row.decisive_word.hits} of ${row.decisive_word.of}` : '\u2013') },
-      { label: 'hit rate', numeric: true, cell: (row) => percent(row.decisive_word?.rate) },
-    ],
-  });
-  const reader = createReader(page);
-  const expectations = createExpectations(CLAIMS);
-  const results = h('div', { hidden: true }, summary.element, reader.element);
-  const curveBlock = h('div', { hidden: true }, curves.element);
+    const curves = createTrainingCurves(page.signal);
+    const summary = createTable({
+        caption: "This run",
+        columns: [
+            { label: "test accuracy", numeric: true, cell: (row) => fixed(row.test_accuracy, 4) },
+            { label: "parameters", numeric: true, cell: (row) => integer(row.parameter_count) },
+            { label: "time", numeric: true, cell: (row) => seconds(row.seconds) },
+            {
+                label: "decisive word most attended",
+                numeric: true,
+                cell: (row) => (row.decisive_word ? `${row.decisive_word.hits} of ${row.decisive_word.of}` : "\u2013"),
+            },
+            { label: "hit rate", numeric: true, cell: (row) => percent(row.decisive_word?.rate) },
+        ],
+    });
+    const reader = createReader(page);
+    const expectations = createExpectations(CLAIMS);
+    const results = h("div", { hidden: true }, summary.element, reader.element);
+    const curveBlock = h("div", { hidden: true }, curves.element);
 
-  const panel = createExperimentPanel(page, {
-    experiment: 'train', fixed: { task: 'reviews', model: 'transformer' }, main: ['epochs', 'seed', 'position'],
-    except: ['task', 'model'], situation: 'text', button: 'Train', slow: true,
-    clear(run) {
-      curves.begin(run.parameters.epochs);
-      curveBlock.hidden = false;
-      results.hidden = true;
-      expectations.clear();
-    },
-    epoch: (row) => curves.epoch(row),
-    async render(result, run) {
-      curveBlock.hidden = false;
-      results.hidden = false;
-      summary.update([result]);
-      expectations.update(result);
-      curves.begin(run.parameters.epochs);
-      const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
-      rows.forEach((row) => curves.epoch(row));
-      reader.show(run);
-    },
-  });
+    const panel = createExperimentPanel(page, {
+        experiment: "train",
+        fixed: { task: "reviews", model: "transformer" },
+        main: ["epochs", "seed", "position"],
+        except: ["task", "model"],
+        situation: "text",
+        button: "Train",
+        slow: true,
+        clear(run) {
+            curves.begin(run.parameters.epochs);
+            curveBlock.hidden = false;
+            results.hidden = true;
+            expectations.clear();
+        },
+        epoch: (row) => curves.epoch(row),
+        async render(result, run) {
+            curveBlock.hidden = false;
+            results.hidden = false;
+            summary.update([result]);
+            expectations.update(result);
+            curves.begin(run.parameters.epochs);
+            const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
+            rows.forEach((row) => curves.epoch(row));
+            reader.show(run);
+        },
+    });
 
-  root.append(
-    h('p', { class: 'lead' }, 'Short reviews, drawn at random: filler words and, somewhere among them, exactly one that says whether the writer was pleased. Because we know which word it is, we can check where the model looks, which no downloaded model lets us do.'),
-    panel.element, curveBlock, results, expectations.element,
-    h('section', { class: 'prose' },
-      h('h2', null, 'Looking is not explaining'),
-      h('p', null, 'The accuracy is nearly perfect and the hit rate is not. Both are true: a word also travels around the attention, through the sum that adds each position\u2019s input to its output, and on through the feed-forward part, so the model can be right without having looked hardest at the word that decides. Attention shows where information was fetched from. It does not show why the answer came out.'),
-      h('p', null, 'Train with the position \u201cnone\u201d: hardly anything changes here, because this task does not care where the word stands. ', h('a', { href: '#permutation' }, 'Shuffling the input'), ' has the other case.')));
+    root.append(
+        h(
+            "p",
+            { class: "lead" },
+            "Short reviews, drawn at random: filler words and, somewhere among them, exactly one that says whether the writer was pleased. Because we know which word it is, we can check where the model looks, which no downloaded model lets us do.",
+        ),
+        panel.element,
+        curveBlock,
+        results,
+        expectations.element,
+        h(
+            "section",
+            { class: "prose" },
+            h("h2", null, "Looking is not explaining"),
+            h(
+                "p",
+                null,
+                "The accuracy is nearly perfect and the hit rate is not. Both are true: a word also travels around the attention, through the sum that adds each position\u2019s input to its output, and on through the feed-forward part, so the model can be right without having looked hardest at the word that decides. Attention shows where information was fetched from. It does not show why the answer came out.",
+            ),
+            h(
+                "p",
+                null,
+                "Train with the position \u201cnone\u201d: hardly anything changes here, because this task does not care where the word stands. ",
+                h("a", { href: "#permutation" }, "Shuffling the input"),
+                " has the other case.",
+            ),
+        ),
+    );
 }
 
 // Test sentences with the trained model's attention on them.
 function createReader(page) {
-  const alert = createAlert();
-  const list = h('div', { class: 'sentences' });
-  const position = h('span', { class: 'hint', role: 'status' });
-  const head = h('select', { id: 'sentence-head', onchange: () => load() });
-  const back = h('button', { type: 'button', onclick: () => move(-SENTENCES_SHOWN) }, '\u2190 Earlier');
-  const forward = h('button', { type: 'button', onclick: () => move(SENTENCES_SHOWN) }, 'Further \u2192');
-  const heatmap = createHeatmap({ title: 'Who looks at whom', rowTitle: 'query', columnTitle: 'key', height: 460, maxCell: 40, signal: page.signal });
-  const heatmapBlock = h('div', { hidden: true }, heatmap.element);
-  const element = h('section', { 'aria-labelledby': 'sentences-heading' },
-    h('h2', { id: 'sentences-heading' }, 'Sentences of the test set'),
-    h('div', { class: 'slider-row' }, h('label', { for: 'sentence-head' }, 'Attention of'), head, back, forward, position),
-    wordKey(['top', 'decisive']), alert.element, list, heatmapBlock);
-  let run = null;
-  let offset = 0;
-  let total = 0;
+    const alert = createAlert();
+    const list = h("div", { class: "sentences" });
+    const position = h("span", { class: "hint", role: "status" });
+    const head = h("select", { id: "sentence-head", onchange: () => load() });
+    const back = h("button", { type: "button", onclick: () => move(-SENTENCES_SHOWN) }, "\u2190 Earlier");
+    const forward = h("button", { type: "button", onclick: () => move(SENTENCES_SHOWN) }, "Further \u2192");
+    const heatmap = createHeatmap({
+        title: "Who looks at whom",
+        rowTitle: "query",
+        columnTitle: "key",
+        height: 460,
+        maxCell: 40,
+        signal: page.signal,
+    });
+    const heatmapBlock = h("div", { hidden: true }, heatmap.element);
+    const element = h(
+        "section",
+        { "aria-labelledby": "sentences-heading" },
+        h("h2", { id: "sentences-heading" }, "Sentences of the test set"),
+        h(
+            "div",
+            { class: "slider-row" },
+            h("label", { for: "sentence-head" }, "Attention of"),
+            head,
+            back,
+            forward,
+            position,
+        ),
+        wordKey(["top", "decisive"]),
+        alert.element,
+        list,
+        heatmapBlock,
+    );
+    let run = null;
+    let offset = 0;
+    let total = 0;
 
-  async function load() {
-    alert.clear();
-    const asked = run;
-    try {
-      const { task, model, ...parameters } = run.parameters;
-      const page1 = await get(`/api/datasets/${encodeURIComponent(task)}/examples${query({ split: 'test', offset, limit: SENTENCES_SHOWN, ...examplesOf(parameters) })}`, page.signal);
-      const matrices = await Promise.all(page1.examples.map((example) => get(`/api/runs/${run.id}/attention${query({ epoch: 'last', example: example.index, head: head.value || 'mean' })}`, page.signal)));
-      if (asked !== run) return;
-      total = page1.total;
-      draw(page1.examples, matrices);
-    } catch (error) {
-      alert.show(error);
+    async function load() {
+        alert.clear();
+        const asked = run;
+        try {
+            const sample = await get(
+                `/api/datasets/${encodeURIComponent(run.parameters.task)}/examples${query({ split: "test", offset, limit: SENTENCES_SHOWN, ...examplesOf(run.parameters) })}`,
+                page.signal,
+            );
+            const matrices = await Promise.all(
+                sample.examples.map((example) =>
+                    get(
+                        `/api/runs/${run.id}/attention${query({ epoch: "last", example: example.index, head: head.value || "mean" })}`,
+                        page.signal,
+                    ),
+                ),
+            );
+            if (asked !== run) return;
+            total = sample.total;
+            draw(sample.examples, matrices);
+        } catch (error) {
+            alert.show(error);
+        }
     }
-  }
 
-  function draw(examples, matrices) {
-    const heads = matrices[0]?.heads ?? 1;
-    if (head.options.length !== heads + 1) {
-      replaceChildren(head, h('option', { value: 'mean' }, 'all heads, averaged'), Array.from({ length: heads }, (_, index) => h('option', { value: index }, `head ${index}`)));
+    function draw(examples, matrices) {
+        const heads = matrices[0]?.heads ?? 1;
+        if (head.options.length !== heads + 1) {
+            replaceChildren(
+                head,
+                h("option", { value: "mean" }, "all heads, averaged"),
+                Array.from({ length: heads }, (_, index) => h("option", { value: index }, `head ${index}`)),
+            );
+        }
+        position.textContent = `${offset + 1} to ${offset + examples.length} of ${integer(total)}`;
+        back.disabled = offset === 0;
+        forward.disabled = offset + SENTENCES_SHOWN >= total;
+        replaceChildren(
+            list,
+            examples.map((example, index) => {
+                const { weights, key_labels: words } = matrices[index];
+                return h(
+                    "article",
+                    { class: "sentence" },
+                    h(
+                        "p",
+                        { class: "hint" },
+                        `Sentence ${example.index}, label ${example.label} `,
+                        h(
+                            "button",
+                            { type: "button", class: "quiet", onclick: () => showMatrix(example, matrices[index]) },
+                            "Matrix",
+                        ),
+                    ),
+                    drawWords(words, shareOfKeys(weights), {
+                        decisive: example.decisive_position,
+                        unknown: example.unknown,
+                    }),
+                );
+            }),
+        );
+        if (matrices.length > 0) showMatrix(examples[0], matrices[0], false);
     }
-    position.textContent = `${offset + 1} to ${offset + examples.length} of ${integer(total)}`;
-    back.disabled = offset === 0;
-    forward.disabled = offset + SENTENCES_SHOWN >= total;
-    replaceChildren(list, examples.map((example, index) => {
-      const { weights, key_labels: words } = matrices[index];
-      return h('article', { class: 'sentence' },
-        h('p', { class: 'hint' }, `Sentence ${example.index}, label ${example.label} `,
-          h('button', { type: 'button', class: 'quiet', onclick: () => showMatrix(example, matrices[index]) }, 'Matrix')),
-        drawWords(words, shareOfKeys(weights), { decisive: example.decisive_position, unknown: example.unknown }));
-    }));
-    if (matrices.length > 0) showMatrix(examples[0], matrices[0], false);
-  }
 
-  function showMatrix(example, matrix, scroll = true) {
-    heatmapBlock.hidden = false;
-    heatmap.setTitle(`Who looks at whom in sentence ${example.index}`);
-    heatmap.setMatrix(matrix.weights, { rowLabels: matrix.query_labels, columnLabels: matrix.key_labels });
-    if (scroll) heatmapBlock.scrollIntoView({ block: 'nearest' });
-  }
+    function showMatrix(example, matrix, scroll = true) {
+        heatmapBlock.hidden = false;
+        heatmap.setTitle(`Who looks at whom in sentence ${example.index}`);
+        heatmap.setMatrix(matrix.weights, { rowLabels: matrix.query_labels, columnLabels: matrix.key_labels });
+        if (scroll) heatmapBlock.scrollIntoView({ block: "nearest" });
+    }
 
-  function move(step) {
-    offset = Math.max(0, offset + step);
-    load();
-  }
+    function move(step) {
+        offset = Math.max(0, offset + step);
+        load();
+    }
 
-  return {
-    element,
-    show(newRun) {
-      run = newRun;
-      offset = 0;
-      load();
-    },
-  };
+    return {
+        element,
+        show(newRun) {
+            run = newRun;
+            offset = 0;
+            load();
+        },
+    };
 }
 
 // The parameters that decide which examples a run sees.
-const examplesOf = ({ sequence_length, train_examples, test_examples, train_seed, test_seed }) => ({ sequence_length, train_examples, test_examples, train_seed, test_seed });
+const examplesOf = ({ sequence_length, train_examples, test_examples, train_seed, test_seed }) => ({
+    sequence_length,
+    train_examples,
+    test_examples,
+    train_seed,
+    test_seed,
+});
 
 const CLAIMS = [
-  {
-    claim: 'The model judges nearly every test sentence rightly.',
-    check: (result) => ({ shown: result.test_accuracy > WORKS, measured: percent(result.test_accuracy), why: result.test_accuracy > WORKS ? '' : 'After very few epochs, or with a learning rate far off, it has not learnt the words yet.' }),
-  },
-  {
-    claim: 'The word that decides is the most attended one in most sentences, but not in all.',
-    check: ({ decisive_word: word }) => word && { shown: word.rate > 0.5 && word.rate < 1, measured: `${word.hits} of ${word.of}`, why: word.rate >= 1 ? 'This run looked at it every time. Other seeds do not; see below.' : 'The rest are judged rightly all the same: see below.' },
-  },
+    {
+        claim: "The model judges nearly every test sentence rightly.",
+        check: (result) => ({
+            shown: result.test_accuracy > WORKS,
+            measured: percent(result.test_accuracy),
+            why:
+                result.test_accuracy > WORKS
+                    ? ""
+                    : "After very few epochs, or with a learning rate far off, it has not learnt the words yet.",
+        }),
+    },
+    {
+        claim: "The word that decides is the most attended one in most sentences, but not in all.",
+        check: ({ decisive_word: word }) =>
+            word && {
+                shown: word.rate > 0.5 && word.rate < 1,
+                measured: `${word.hits} of ${word.of}`,
+                why:
+                    word.rate >= 1
+                        ? "This run looked at it every time. Other seeds do not; see below."
+                        : "The rest are judged rightly all the same: see below.",
+            },
+    },
 ];

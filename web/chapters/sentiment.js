@@ -1,150 +1,269 @@
 // Type a sentence: a trained text model answers at every keystroke with label, probabilities, and where each
 // of its heads looked. Where no text model is there yet, one is trained first.
 
-import { createAlert } from '../shared/alert.js';
-import { errorText, get, post, query } from '../shared/api.js';
-import { createCurlLine } from '../shared/curl.js';
-import { debounce, h, replaceChildren } from '../shared/dom.js';
-import { createProgress } from '../shared/experiment-panel.js';
-import { percent, time } from '../shared/format.js';
-import { createHeatmap } from '../shared/heatmap.js';
-import { followRun } from '../shared/stream.js';
-import { drawWords, shareOfKeys, wordKey } from '../shared/words.js';
+import { createAlert } from "../shared/alert.js";
+import { errorText, get, post, query } from "../shared/api.js";
+import { createCurlLine } from "../shared/curl.js";
+import { debounce, h, replaceChildren } from "../shared/dom.js";
+import { createProgress } from "../shared/experiment-panel.js";
+import { percent, time } from "../shared/format.js";
+import { createHeatmap } from "../shared/heatmap.js";
+import { followRun } from "../shared/stream.js";
+import { drawWords, shareOfKeys, wordKey } from "../shared/words.js";
 
 const TYPING_MILLISECONDS = 120;
-const FIRST_MODEL = { experiment: 'train', task: 'reviews', model: 'transformer' };
-const EXAMPLES = ['the acting was wonderful', 'a boring film from the first hour on', 'we saw this last night'];
+const FIRST_MODEL = { experiment: "train", task: "reviews", model: "transformer" };
+const EXAMPLES = ["the acting was wonderful", "a boring film from the first hour on", "we saw this last night"];
 
 export function mount(root, page) {
-  const alert = createAlert();
-  const curl = createCurlLine();
-  const choice = h('select', { id: 'text-model', onchange: () => { remember(); predict(); } });
-  const text = h('textarea', { id: 'sentence', rows: 2, spellcheck: 'false', maxlength: 5000, oninput: () => predictSoon() });
-  text.value = page.parameters.get('text') ?? EXAMPLES[0];
-  const answer = createAnswer(page);
-  let training = null;
-  const progress = createProgress(() => training && post(`/api/runs/${training.id}/cancel`).catch((error) => alert.show(error)));
-  const trainNote = h('p', { class: 'hint', hidden: true }, 'There is no trained text model yet. One is being trained now: a small transformer on the reviews.');
-  const controls = h('div', { class: 'panel' },
-    h('div', { class: 'field' }, h('label', { class: 'field-label', for: 'text-model' }, 'Model'), choice),
-    trainNote, progress.element,
-    h('div', { class: 'field sentence-field' }, h('label', { class: 'field-label', for: 'sentence' }, 'Your sentence'), text,
-      h('span', { class: 'choices' }, EXAMPLES.map((example) => h('button', { type: 'button', class: 'quiet', onclick: () => { text.value = example; predict(); } }, example)))),
-    alert.element, curl.element);
+    const alert = createAlert();
+    const curl = createCurlLine();
+    const choice = h("select", {
+        id: "text-model",
+        onchange: () => {
+            remember();
+            predict();
+        },
+    });
+    const text = h("textarea", {
+        id: "sentence",
+        rows: 2,
+        spellcheck: "false",
+        maxlength: 5000,
+        oninput: () => predictSoon(),
+    });
+    text.value = page.parameters.get("text") ?? EXAMPLES[0];
+    const answer = createAnswer(page);
+    let training = null;
+    const progress = createProgress(
+        () => training && post(`/api/runs/${training.id}/cancel`).catch((error) => alert.show(error)),
+    );
+    const trainNote = h(
+        "p",
+        { class: "hint", hidden: true },
+        "There is no trained text model yet. One is being trained now: a small transformer on the reviews.",
+    );
+    const controls = h(
+        "div",
+        { class: "panel" },
+        h("div", { class: "field" }, h("label", { class: "field-label", for: "text-model" }, "Model"), choice),
+        trainNote,
+        progress.element,
+        h(
+            "div",
+            { class: "field sentence-field" },
+            h("label", { class: "field-label", for: "sentence" }, "Your sentence"),
+            text,
+            h(
+                "span",
+                { class: "choices" },
+                EXAMPLES.map((example) =>
+                    h(
+                        "button",
+                        {
+                            type: "button",
+                            class: "quiet",
+                            onclick: () => {
+                                text.value = example;
+                                predict();
+                            },
+                        },
+                        example,
+                    ),
+                ),
+            ),
+        ),
+        alert.element,
+        curl.element,
+    );
 
-  let newest = 0;
-  const remember = () => page.remember({ run: choice.value, text: text.value });
+    let newest = 0;
+    const remember = () => page.remember({ run: choice.value, text: text.value });
 
-  async function predict() {
-    const sentence = text.value.trim();
-    const id = choice.value;
-    if (!id) return;
-    const body = { texts: [sentence] };
-    curl.set('POST', `/api/runs/${id}/predictions`, body);
-    if (sentence === '') return answer.clear();
-    newest += 1;
-    const mine = newest;
-    try {
-      const { predictions, classes } = await post(`/api/runs/${id}/predictions${query({ all_heads: true })}`, body, page.signal);
-      if (mine !== newest) return undefined;
-      alert.clear();
-      answer.show(predictions[0], classes);
-      remember();
-    } catch (error) {
-      if (mine === newest) alert.show(error);
+    async function predict() {
+        const sentence = text.value.trim();
+        const id = choice.value;
+        if (!id) return;
+        const body = { texts: [sentence] };
+        curl.set("POST", `/api/runs/${id}/predictions`, body);
+        if (sentence === "") return answer.clear();
+        newest += 1;
+        const mine = newest;
+        try {
+            const { predictions, classes } = await post(
+                `/api/runs/${id}/predictions${query({ all_heads: true })}`,
+                body,
+                page.signal,
+            );
+            if (mine !== newest) return undefined;
+            alert.clear();
+            answer.show(predictions[0], classes);
+            remember();
+        } catch (error) {
+            if (mine === newest) alert.show(error);
+        }
+        return undefined;
     }
-    return undefined;
-  }
-  const predictSoon = debounce(TYPING_MILLISECONDS, predict);
+    const predictSoon = debounce(TYPING_MILLISECONDS, predict);
 
-  async function listModels(wanted) {
-    const [{ runs }, { datasets }] = await Promise.all([
-      get(`/api/runs${query({ experiment: 'train', state: 'succeeded', limit: 200 })}`, page.signal), get('/api/datasets', page.signal),
-    ]);
-    const texts = new Set(datasets.filter((one) => one.kind === 'text').map((one) => one.name));
-    const models = runs.filter((run) => texts.has(run.parameters.task));
-    replaceChildren(choice, models.map((run) => h('option', { value: run.id }, describe(run))));
-    if (models.some((run) => run.id === wanted)) choice.value = wanted;
-    return models.length;
-  }
-
-  async function trainFirst() {
-    trainNote.hidden = false;
-    training = await post('/api/runs', FIRST_MODEL, page.signal);
-    progress.show(training.state, training.progress);
-    const finished = await followRun(training.id, {
-      run: (run) => progress.show(run.state, run.progress),
-      epoch: (row) => progress.show('running', { done: row.epoch, total: training.parameters.epochs, unit: 'epochs' }),
-      failed: (error) => alert.show(error),
-    }, page.signal);
-    trainNote.hidden = true;
-    if (finished.state !== 'succeeded') throw new Error(finished.state === 'failed' ? errorText(finished) : 'The training was cancelled; reload the page to try again.');
-    await listModels(finished.id);
-  }
-
-  async function start() {
-    try {
-      if (await listModels(page.parameters.get('run')) === 0) await trainFirst();
-      predict();
-    } catch (error) {
-      alert.show(error);
+    async function listModels(wanted) {
+        const [{ runs }, { datasets }] = await Promise.all([
+            get(`/api/runs${query({ experiment: "train", state: "succeeded", limit: 200 })}`, page.signal),
+            get("/api/datasets", page.signal),
+        ]);
+        const texts = new Set(datasets.filter((one) => one.kind === "text").map((one) => one.name));
+        const models = runs.filter((run) => texts.has(run.parameters.task));
+        replaceChildren(
+            choice,
+            models.map((run) => h("option", { value: run.id }, describe(run))),
+        );
+        if (models.some((run) => run.id === wanted)) choice.value = wanted;
+        return models.length;
     }
-  }
 
-  root.append(
-    h('p', { class: 'lead' }, 'The model reads along as you type. Try a word it knows, then one it cannot know, then \u201cnot wonderful\u201d: it has learnt words, not language, and you will find the edge quickly.'),
-    controls, answer.element,
-    h('section', { class: 'prose' },
-      h('h2', null, 'What it can and cannot know'),
-      h('p', null, 'A word that did not occur in the training sentences is marked unknown; all unknown words look alike to the model. What it was trained on is a few dozen words with one decisive word in each sentence, so irony, negation and anything that needs two words at once are beyond it. Train on ', h('a', { href: '#own-data' }, 'your own data'), ', such as real product reviews, and choose that run above.')));
-  start();
+    async function trainFirst() {
+        trainNote.hidden = false;
+        training = await post("/api/runs", FIRST_MODEL, page.signal);
+        progress.show(training.state, training.progress);
+        const finished = await followRun(
+            training.id,
+            {
+                run: (run) => progress.show(run.state, run.progress),
+                epoch: (row) =>
+                    progress.show("running", { done: row.epoch, total: training.parameters.epochs, unit: "epochs" }),
+                failed: (error) => alert.show(error),
+            },
+            page.signal,
+        );
+        trainNote.hidden = true;
+        if (finished.state !== "succeeded")
+            throw new Error(
+                finished.state === "failed"
+                    ? errorText(finished)
+                    : "The training was cancelled; reload the page to try again.",
+            );
+        await listModels(finished.id);
+    }
+
+    async function start() {
+        try {
+            if ((await listModels(page.parameters.get("run"))) === 0) await trainFirst();
+            predict();
+        } catch (error) {
+            alert.show(error);
+        }
+    }
+
+    root.append(
+        h(
+            "p",
+            { class: "lead" },
+            "The model reads along as you type. Try a word it knows, then one it cannot know, then \u201cnot wonderful\u201d: it has learnt words, not language, and you will find the edge quickly.",
+        ),
+        controls,
+        answer.element,
+        h(
+            "section",
+            { class: "prose" },
+            h("h2", null, "What it can and cannot know"),
+            h(
+                "p",
+                null,
+                "A word that did not occur in the training sentences is marked unknown; all unknown words look alike to the model. What it was trained on is a few dozen words with one decisive word in each sentence, so irony, negation and anything that needs two words at once are beyond it. Train on ",
+                h("a", { href: "#own-data" }, "your own data"),
+                ", such as real product reviews, and choose that run above.",
+            ),
+        ),
+    );
+    start();
 }
 
 function describe(run) {
-  const { task, model, seed, heads, layers } = run.parameters;
-  const shape = model === 'transformer' ? `, ${layers} \u00d7 ${heads} heads` : '';
-  return `${run.name || model} on ${task}${shape}, seed ${seed}: ${percent(run.result?.test_accuracy)} right, ${time(run.finished_at)}`;
+    const { task, model, seed, heads, layers } = run.parameters;
+    const shape = model === "transformer" ? `, ${layers} \u00d7 ${heads} heads` : "";
+    return `${run.name || model} on ${task}${shape}, seed ${seed}: ${percent(run.result?.test_accuracy)} right, ${time(run.finished_at)}`;
 }
 
 function createAnswer(page) {
-  const label = h('p', { class: 'answer-label', role: 'status' });
-  const bars = h('dl', { class: 'probabilities' });
-  const words = h('div');
-  const layer = h('select', { id: 'answer-layer', onchange: () => drawHeads() });
-  const layerRow = h('div', { class: 'slider-row' }, h('label', { for: 'answer-layer' }, 'Layer'), layer);
-  const heatmap = createHeatmap({ title: 'Attention on each word, head by head', rowTitle: 'head', columnTitle: 'word', height: 320, maxCell: 64, maxCellHeight: 34, signal: page.signal });
-  const headBlock = h('div', null, layerRow, heatmap.element);
-  const element = h('div', { class: 'answer', hidden: true }, label, bars, h('h2', null, 'Where it looked'), wordKey(['top', 'unknown']), words, headBlock);
-  let shown = null;
+    const label = h("p", { class: "answer-label", role: "status" });
+    const bars = h("dl", { class: "probabilities" });
+    const words = h("div");
+    const layer = h("select", { id: "answer-layer", onchange: () => drawHeads() });
+    const layerRow = h("div", { class: "slider-row" }, h("label", { for: "answer-layer" }, "Layer"), layer);
+    const heatmap = createHeatmap({
+        title: "Attention on each word, head by head",
+        rowTitle: "head",
+        columnTitle: "word",
+        height: 320,
+        maxCell: 64,
+        maxCellHeight: 34,
+        signal: page.signal,
+    });
+    const headBlock = h("div", null, layerRow, heatmap.element);
+    const element = h(
+        "div",
+        { class: "answer", hidden: true },
+        label,
+        bars,
+        h("h2", null, "Where it looked"),
+        wordKey(["top", "unknown"]),
+        words,
+        headBlock,
+    );
+    let shown = null;
 
-  function drawHeads() {
-    const layers = shown.attention_by_head;
-    headBlock.hidden = !layers?.length;
-    if (headBlock.hidden) return;
-    if (layer.options.length !== layers.length) replaceChildren(layer, layers.map((_, index) => h('option', { value: index }, String(index))));
-    layerRow.hidden = layers.length === 1;
-    const heads = layers[Number(layer.value) || 0];
-    heatmap.setMatrix(heads.map(shareOfKeys), { columnLabels: shown.tokens, rowLabels: heads.map((_, index) => String(index)) });
-  }
+    function drawHeads() {
+        const layers = shown.attention_by_head;
+        headBlock.hidden = !layers?.length;
+        if (headBlock.hidden) return;
+        if (layer.options.length !== layers.length)
+            replaceChildren(
+                layer,
+                layers.map((_, index) => h("option", { value: index }, String(index))),
+            );
+        layerRow.hidden = layers.length === 1;
+        const heads = layers[Number(layer.value) || 0];
+        heatmap.setMatrix(heads.map(shareOfKeys), {
+            columnLabels: shown.tokens,
+            rowLabels: heads.map((_, index) => String(index)),
+        });
+    }
 
-  return {
-    element,
-    clear() { element.hidden = true; },
-    show(prediction, classes = []) {
-      shown = prediction;
-      element.hidden = false;
-      label.textContent = `${classText(prediction.label)}: ${percent(Math.max(...prediction.probabilities))}`;
-      replaceChildren(bars, prediction.probabilities.map((probability, index) => {
-        const bar = h('span', { class: 'probability-bar', 'aria-hidden': 'true' });
-        bar.style.width = `${100 * probability}%`;
-        return [h('dt', null, classText(classes[index] ?? index)), h('dd', null, h('span', { class: 'probability-track' }, bar), h('span', null, percent(probability)))];
-      }));
-      const shares = prediction.attention ? shareOfKeys(prediction.attention) : prediction.tokens.map(() => 0);
-      replaceChildren(words, drawWords(prediction.tokens, shares, { unknown: prediction.unknown }),
-        !prediction.attention && h('p', { class: 'hint' }, 'This model has no attention: it does not say where it looked.'));
-      drawHeads();
-    },
-  };
+    return {
+        element,
+        clear() {
+            element.hidden = true;
+        },
+        show(prediction, classes = []) {
+            shown = prediction;
+            element.hidden = false;
+            label.textContent = `${classText(prediction.label)}: ${percent(Math.max(...prediction.probabilities))}`;
+            replaceChildren(
+                bars,
+                prediction.probabilities.map((probability, index) => {
+                    const bar = h("span", { class: "probability-bar", "aria-hidden": "true" });
+                    bar.style.width = `${100 * probability}%`;
+                    return [
+                        h("dt", null, classText(classes[index] ?? index)),
+                        h(
+                            "dd",
+                            null,
+                            h("span", { class: "probability-track" }, bar),
+                            h("span", null, percent(probability)),
+                        ),
+                    ];
+                }),
+            );
+            const shares = prediction.attention ? shareOfKeys(prediction.attention) : prediction.tokens.map(() => 0);
+            replaceChildren(
+                words,
+                drawWords(prediction.tokens, shares, { unknown: prediction.unknown }),
+                !prediction.attention &&
+                    h("p", { class: "hint" }, "This model has no attention: it does not say where it looked."),
+            );
+            drawHeads();
+        },
+    };
 }
 
 // Data sets often number their classes; of reviews everybody knows which is which.

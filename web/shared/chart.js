@@ -1,177 +1,201 @@
 // Charts: Chart.js in the page's colours, with a legend that is real buttons and, below every chart, the
 // table of the same numbers (built when it is opened).
 
-import { h, oncePerFrame, replaceChildren } from './dom.js';
-import { compact, superscript } from './format.js';
-import { createTable } from './table.js';
-import { onThemeChange, seriesColor, themeColor, DASHES } from './theme.js';
+import { h, oncePerFrame, replaceChildren } from "./dom.js";
+import { compact, superscript } from "./format.js";
+import { createTable } from "./table.js";
+import { onThemeChange, seriesColor, themeColor, DASHES } from "./theme.js";
 
 const MARKER_LIMIT = 12;
 
 function dataset(series, type) {
-  const color = seriesColor(series.color);
-  return {
-    label: series.label,
-    data: series.points,
-    borderColor: color,
-    backgroundColor: color,
-    borderWidth: type === 'bar' ? 0 : 2,
-    borderDash: DASHES[(series.dash ?? 0) % DASHES.length],
-    pointRadius: type === 'line' && series.points.length <= MARKER_LIMIT ? 3.5 : 0,
-    pointHitRadius: 8,
-    pointHoverRadius: 5,
-    maxBarThickness: 46,
-  };
+    const color = seriesColor(series.color);
+    return {
+        label: series.label,
+        data: series.points,
+        borderColor: color,
+        backgroundColor: color,
+        borderWidth: type === "bar" ? 0 : 2,
+        borderDash: DASHES[(series.dash ?? 0) % DASHES.length],
+        pointRadius: type === "line" && series.points.length <= MARKER_LIMIT ? 3.5 : 0,
+        pointHitRadius: 8,
+        pointHoverRadius: 5,
+        maxBarThickness: 46,
+    };
 }
 
 function axis(options, discrete) {
-  const grid = themeColor('line');
-  const ink = themeColor('ink-soft');
-  return {
-    type: options.type ?? 'linear',
-    min: options.min,
-    max: options.max,
-    suggestedMin: options.suggestedMin,
-    suggestedMax: options.suggestedMax,
-    title: { display: true, text: options.label, color: ink, font: { size: 13 } },
-    grid: { color: discrete ? 'transparent' : grid, borderColor: grid, tickColor: grid },
-    ticks: {
-      color: ink,
-      font: { size: 12 },
-      maxRotation: 0,
-      autoSkipPadding: 14,
-      callback: options.type === 'category' ? undefined : logTick(options),
-    },
-  };
+    const grid = themeColor("line");
+    const ink = themeColor("ink-soft");
+    return {
+        type: options.type ?? "linear",
+        min: options.min,
+        max: options.max,
+        suggestedMin: options.suggestedMin,
+        suggestedMax: options.suggestedMax,
+        title: { display: true, text: options.label, color: ink, font: { size: 13 } },
+        grid: { color: discrete ? "transparent" : grid, borderColor: grid, tickColor: grid },
+        ticks: {
+            color: ink,
+            font: { size: 12 },
+            maxRotation: 0,
+            autoSkipPadding: 14,
+            callback: options.type === "category" ? undefined : logTick(options),
+        },
+    };
 }
 
 // A log axis labels its powers of ten only.
 function logTick(options) {
-  if (options.type !== 'logarithmic') return (value) => compact(value);
-  return (value) => {
-    const exponent = Math.round(1e6 * Math.log10(value)) / 1e6;
-    if (!Number.isInteger(exponent)) return '';
-    return Math.abs(exponent) < 4 ? compact(value) : `10${superscript(exponent)}`;
-  };
+    if (options.type !== "logarithmic") return (value) => compact(value);
+    return (value) => {
+        const exponent = Math.round(1e6 * Math.log10(value)) / 1e6;
+        if (!Number.isInteger(exponent)) return "";
+        return Math.abs(exponent) < 4 ? compact(value) : `10${superscript(exponent)}`;
+    };
 }
 
 function describe(title, x, y) {
-  return `${title}. Horizontal: ${x.label}. Vertical: ${y.label}. The table below holds the numbers.`;
+    return `${title}. Horizontal: ${x.label}. Vertical: ${y.label}. The table below holds the numbers.`;
 }
 
 // { title, type: 'line' | 'bar', x, y, tall }; axes are { label, type, min, max, suggestedMin, suggestedMax, format }.
 // Returns { element, setSeries([{ label, color, dash, points: [{x, y}] }]), setLast(x) }: setLast fixes the
 // end of the horizontal axis, so that live curves grow into it.
 // x values are numbers, or texts where x.type is 'category'.
-export function createChart({ title, type = 'line', x, y, tall = false, legend = true, signal }) {
-  const canvas = h('canvas', { role: 'img', 'aria-label': describe(title, x, y) });
-  const keys = h('ul', { class: 'legend', 'aria-label': `Series of: ${title}` });
-  const tableSlot = h('div');
-  const details = h('details', { class: 'numbers', ontoggle: () => fillTable() },
-    h('summary', null, 'Table of this chart'), tableSlot);
-  const element = h('figure', { class: 'chart' },
-    h('figcaption', null, title), legend && keys,
-    h('div', { class: tall ? 'chart-area tall' : 'chart-area' }, canvas), details);
+export function createChart({ title, type = "line", x, y, tall = false, legend = true, signal }) {
+    const canvas = h("canvas", { role: "img", "aria-label": describe(title, x, y) });
+    const keys = h("ul", { class: "legend", "aria-label": `Series of: ${title}` });
+    const tableSlot = h("div");
+    const details = h(
+        "details",
+        { class: "numbers", ontoggle: () => fillTable() },
+        h("summary", null, "Table of this chart"),
+        tableSlot,
+    );
+    const element = h(
+        "figure",
+        { class: "chart" },
+        h("figcaption", null, title),
+        legend && keys,
+        h("div", { class: tall ? "chart-area tall" : "chart-area" }, canvas),
+        details,
+    );
 
-  let allSeries = [];
-  const hiddenLabels = new Set();
-  let chart = null;
+    let allSeries = [];
+    const hiddenLabels = new Set();
+    let chart = null;
 
-  const build = () => {
-    chart?.destroy();
-    chart = new globalThis.Chart(canvas, {
-      type,
-      data: { datasets: [] },
-      options: {
-        animation: false,
-        responsive: true,
-        maintainAspectRatio: false,
-        parsing: x.type === 'category' ? undefined : false,
-        normalized: true,
-        interaction: { mode: 'nearest', axis: 'x', intersect: false },
-        scales: { x: axis(x, type === 'bar'), y: axis(y) },
-        plugins: {
-          legend: { display: false },
-          tooltip: {
-            callbacks: {
-              title: (items) => `${x.label}: ${items[0]?.label ?? ''}`,
-              label: (item) => `${item.dataset.label}: ${(y.format ?? compact)(item.raw.y)}`,
+    const build = () => {
+        chart?.destroy();
+        chart = new globalThis.Chart(canvas, {
+            type,
+            data: { datasets: [] },
+            options: {
+                animation: false,
+                responsive: true,
+                maintainAspectRatio: false,
+                parsing: x.type === "category" ? undefined : false,
+                normalized: true,
+                interaction: { mode: "nearest", axis: "x", intersect: false },
+                scales: { x: axis(x, type === "bar"), y: axis(y) },
+                plugins: {
+                    legend: { display: false },
+                    tooltip: {
+                        callbacks: {
+                            title: (items) => `${x.label}: ${items[0]?.label ?? ""}`,
+                            label: (item) => `${item.dataset.label}: ${(y.format ?? compact)(item.raw.y)}`,
+                        },
+                    },
+                },
             },
-          },
-        },
-      },
+        });
+    };
+
+    const draw = oncePerFrame(() => {
+        if (!element.isConnected) return;
+        if (!chart) build();
+        chart.options.scales.x.max = x.max;
+        chart.data.datasets = allSeries
+            .filter((series) => !hiddenLabels.has(series.label))
+            .map((series) => dataset(series, type));
+        chart.update("none");
+        if (details.open) fillTable();
     });
-  };
 
-  const draw = oncePerFrame(() => {
-    if (!element.isConnected) return;
-    if (!chart) build();
-    chart.options.scales.x.max = x.max;
-    chart.data.datasets = allSeries.filter((series) => !hiddenLabels.has(series.label)).map((series) => dataset(series, type));
-    chart.update('none');
-    if (details.open) fillTable();
-  });
+    function fillTable() {
+        if (!details.open) return;
+        const positions = [...new Set(allSeries.flatMap((series) => series.points.map((point) => point.x)))];
+        if (x.type !== "category") positions.sort((a, b) => a - b);
+        const lookup = allSeries.map((series) => new Map(series.points.map((point) => [point.x, point.y])));
+        const columns = [{ label: x.label, numeric: true, cell: (row) => row }].concat(
+            allSeries.map((series, index) => ({
+                label: series.label,
+                numeric: true,
+                cell: (row) => (y.format ?? compact)(lookup[index].get(row)),
+            })),
+        );
+        replaceChildren(tableSlot, createTable({ caption: title, columns, rows: positions }).element);
+    }
 
-  function fillTable() {
-    if (!details.open) return;
-    const positions = [...new Set(allSeries.flatMap((series) => series.points.map((point) => point.x)))];
-    if (x.type !== 'category') positions.sort((a, b) => a - b);
-    const lookup = allSeries.map((series) => new Map(series.points.map((point) => [point.x, point.y])));
-    const columns = [{ label: x.label, numeric: true, cell: (row) => row }].concat(allSeries.map((series, index) => ({
-      label: series.label,
-      numeric: true,
-      cell: (row) => (y.format ?? compact)(lookup[index].get(row)),
-    })));
-    replaceChildren(tableSlot, createTable({ caption: title, columns, rows: positions }).element);
-  }
+    function drawLegend() {
+        replaceChildren(
+            keys,
+            allSeries.map((series) => {
+                const sample = legendSample(series, type);
+                const button = h(
+                    "button",
+                    { type: "button", class: "legend-key", "aria-pressed": String(!hiddenLabels.has(series.label)) },
+                    sample,
+                    series.label,
+                );
+                button.addEventListener("click", () => {
+                    if (!hiddenLabels.delete(series.label)) hiddenLabels.add(series.label);
+                    button.setAttribute("aria-pressed", String(!hiddenLabels.has(series.label)));
+                    draw();
+                });
+                return h("li", null, button);
+            }),
+        );
+    }
 
-  function drawLegend() {
-    replaceChildren(keys, allSeries.map((series) => {
-      const sample = legendSample(series, type);
-      const button = h('button', { type: 'button', class: 'legend-key', 'aria-pressed': String(!hiddenLabels.has(series.label)) }, sample, series.label);
-      button.addEventListener('click', () => {
-        if (!hiddenLabels.delete(series.label)) hiddenLabels.add(series.label);
-        button.setAttribute('aria-pressed', String(!hiddenLabels.has(series.label)));
+    onThemeChange(() => {
+        chart?.destroy();
+        chart = null;
+        drawLegend();
         draw();
-      });
-      return h('li', null, button);
-    }));
-  }
+    }, signal);
+    signal?.addEventListener("abort", () => chart?.destroy(), { once: true });
 
-  onThemeChange(() => {
-    chart?.destroy();
-    chart = null;
-    drawLegend();
-    draw();
-  }, signal);
-  signal?.addEventListener('abort', () => chart?.destroy(), { once: true });
-
-  return {
-    element,
-    setLast(position) { x.max = position; },
-    setSeries(series) {
-      const changed = series.length !== allSeries.length || series.some((one, index) => one.label !== allSeries[index].label);
-      allSeries = series;
-      if (legend && changed) drawLegend();
-      draw();
-    },
-  };
+    return {
+        element,
+        setLast(position) {
+            x.max = position;
+        },
+        setSeries(series) {
+            const changed =
+                series.length !== allSeries.length || series.some((one, index) => one.label !== allSeries[index].label);
+            allSeries = series;
+            if (legend && changed) drawLegend();
+            draw();
+        },
+    };
 }
 
 function legendSample(series, type) {
-  const canvas = h('canvas', { class: 'legend-sample', 'aria-hidden': 'true', width: '56', height: '20' });
-  const context = canvas.getContext('2d');
-  context.strokeStyle = seriesColor(series.color);
-  context.fillStyle = seriesColor(series.color);
-  if (type === 'bar') {
-    context.fillRect(16, 2, 24, 16);
-  } else {
-    context.lineWidth = 4;
-    context.setLineDash(DASHES[(series.dash ?? 0) % DASHES.length].map((length) => 2 * length));
-    context.beginPath();
-    context.moveTo(0, 10);
-    context.lineTo(56, 10);
-    context.stroke();
-  }
-  return canvas;
+    const canvas = h("canvas", { class: "legend-sample", "aria-hidden": "true", width: "56", height: "20" });
+    const context = canvas.getContext("2d");
+    context.strokeStyle = seriesColor(series.color);
+    context.fillStyle = seriesColor(series.color);
+    if (type === "bar") {
+        context.fillRect(16, 2, 24, 16);
+    } else {
+        context.lineWidth = 4;
+        context.setLineDash(DASHES[(series.dash ?? 0) % DASHES.length].map((length) => 2 * length));
+        context.beginPath();
+        context.moveTo(0, 10);
+        context.lineTo(56, 10);
+        context.stroke();
+    }
+    return canvas;
 }

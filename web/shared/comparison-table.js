@@ -1,75 +1,80 @@
 // The table of a comparison, filling in as its runs train: each seed, mean, worst, parameters, time. A cell
 // whose run has not ended says how far it is.
 
-import { isOver } from './api.js';
-import { h, oncePerFrame, replaceChildren } from './dom.js';
-import { fixed, integer, seconds } from './format.js';
-import { createTable } from './table.js';
+import { isOver } from "./api.js";
+import { h, oncePerFrame, replaceChildren } from "./dom.js";
+import { fixed, integer, seconds } from "./format.js";
+import { createTable } from "./table.js";
 
 // brief: without parameters and time, to stand beside another.
 // Returns { element, begin(comparison), rows(comparison), run(entries), epoch(runId, row) }; entries as
 // followComparison gives them.
 export function createComparisonTable(caption, { brief = false } = {}) {
-  const element = h('div');
-  const runs = new Map();
-  let comparison = null;
-  let table = null;
+    const element = h("div");
+    const runs = new Map();
+    let comparison = null;
+    let table = null;
 
-  const entryAt = (variant, seedIndex) => [...runs.values()].find((one) => one.variant === variant && one.seedIndex === seedIndex);
+    const entryAt = (variant, seedIndex) =>
+        [...runs.values()].find((one) => one.variant === variant && one.seedIndex === seedIndex);
 
-  function accuracyCell(row, seedIndex) {
-    if (row.accuracies[seedIndex] !== null) return fixed(row.accuracies[seedIndex], 4);
-    const entry = entryAt(row.index, seedIndex);
-    const waiting = entry?.lastEpoch === undefined || isOver(entry.state);
-    return h('span', { class: 'pending' }, waiting ? entry?.state ?? 'queued' : `epoch ${entry.lastEpoch}`);
-  }
-
-  function createColumns() {
-    const seedCount = comparison.rows[0]?.accuracies.length ?? 0;
-    return [
-      { label: 'model', cell: (row) => row.label },
-      ...Array.from({ length: seedCount }, (_, index) => ({
-        label: `seed ${comparison.seeds?.[index] ?? entryAt(0, index)?.seed ?? index}`, numeric: true, cell: (row) => accuracyCell(row, index),
-      })),
-      { label: 'mean', numeric: true, cell: (row) => fixed(row.mean, 4) },
-      { label: 'worst', numeric: true, cell: (row) => fixed(row.worst, 4) },
-      ...(brief ? [] : [
-        { label: 'parameters', numeric: true, cell: (row) => integer(row.parameter_count) },
-        { label: 'time', numeric: true, cell: (row) => seconds(row.seconds) },
-      ]),
-    ];
-  }
-
-  function draw() {
-    if (!comparison) return;
-    if (!table) {
-      table = createTable({ caption, columns: createColumns() });
-      replaceChildren(element, table.element);
+    function accuracyCell(row, seedIndex) {
+        if (row.accuracies[seedIndex] !== null) return fixed(row.accuracies[seedIndex], 4);
+        const entry = entryAt(row.index, seedIndex);
+        const waiting = entry?.lastEpoch === undefined || isOver(entry.state);
+        return h("span", { class: "pending" }, waiting ? (entry?.state ?? "queued") : `epoch ${entry.lastEpoch}`);
     }
-    table.update(comparison.rows.map((row, index) => ({ ...row, index })));
-  }
-  const drawSoon = oncePerFrame(draw);
 
-  return {
-    element,
-    begin(started) {
-      comparison = started;
-      runs.clear();
-      table = null;
-      draw();
-    },
-    rows(newest) {
-      comparison = newest;
-      drawSoon();
-    },
-    run(entries) {
-      entries.forEach((entry) => runs.set(entry.id, { ...runs.get(entry.id), ...entry }));
-      drawSoon();
-    },
-    epoch(runId, row) {
-      const entry = runs.get(runId);
-      if (entry) entry.lastEpoch = Math.max(entry.lastEpoch ?? 0, row.epoch);
-      drawSoon();
-    },
-  };
+    function createColumns() {
+        const seedCount = comparison.rows[0]?.accuracies.length ?? 0;
+        return [
+            { label: "model", cell: (row) => row.label },
+            ...Array.from({ length: seedCount }, (_, index) => ({
+                label: `seed ${comparison.seeds?.[index] ?? entryAt(0, index)?.seed ?? index}`,
+                numeric: true,
+                cell: (row) => accuracyCell(row, index),
+            })),
+            { label: "mean", numeric: true, cell: (row) => fixed(row.mean, 4) },
+            { label: "worst", numeric: true, cell: (row) => fixed(row.worst, 4) },
+            ...(brief
+                ? []
+                : [
+                      { label: "parameters", numeric: true, cell: (row) => integer(row.parameter_count) },
+                      { label: "time", numeric: true, cell: (row) => seconds(row.seconds) },
+                  ]),
+        ];
+    }
+
+    function draw() {
+        if (!comparison) return;
+        if (!table) {
+            table = createTable({ caption, columns: createColumns() });
+            replaceChildren(element, table.element);
+        }
+        table.update(comparison.rows.map((row, index) => ({ ...row, index })));
+    }
+    const drawSoon = oncePerFrame(draw);
+
+    return {
+        element,
+        begin(started) {
+            comparison = started;
+            runs.clear();
+            table = null;
+            draw();
+        },
+        rows(newest) {
+            comparison = newest;
+            drawSoon();
+        },
+        run(entries) {
+            entries.forEach((entry) => runs.set(entry.id, { ...runs.get(entry.id), ...entry }));
+            drawSoon();
+        },
+        epoch(runId, row) {
+            const entry = runs.get(runId);
+            if (entry) entry.lastEpoch = Math.max(entry.lastEpoch ?? 0, row.epoch);
+            drawSoon();
+        },
+    };
 }

@@ -1,38 +1,52 @@
 // The curl line that does the same as the button beside it, ready to copy.
 
-import { h } from './dom.js';
+import { h } from "./dom.js";
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 // Returns { element, set(method, path, body), setFile(path, type, file): the upload of a file }.
 export function createCurlLine() {
-  const code = h('code');
-  const status = h('span', { role: 'status', class: 'copied' });
-  const copy = h('button', { type: 'button', class: 'quiet', onclick: async () => {
-    try {
-      await navigator.clipboard.writeText(code.textContent);
-      status.textContent = 'copied';
-    } catch {
-      // Without a secure origin there is no clipboard: select the line instead, for Ctrl+C.
-      getSelection().selectAllChildren(code);
-      status.textContent = 'selected: press Ctrl+C';
-    }
-    setTimeout(() => { status.textContent = ''; }, 2500);
-  } }, 'Copy');
-  const element = h('div', { class: 'curl' },
-    h('p', { class: 'curl-title' }, 'The same with curl ', copy, ' ', status),
-    h('pre', { tabindex: '0', role: 'region', 'aria-label': 'The curl line that does the same' }, code));
-  return {
-    element,
-    setFile(path, type, file) {
-      code.textContent = `curl -s ${quoted(location.origin + path)} -H ${quoted(`Content-Type: ${type}`)} --data-binary @${file}`;
-    },
-    set(method, path, body) {
-      const parts = ['curl -s'];
-      if (method !== 'GET') parts.push(`-X ${method}`);
-      parts.push(quoted(location.origin + path));
-      if (body !== undefined) parts.push(`-H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`);
-      code.textContent = parts.join(' ');
-    },
-  };
+    const code = h("code");
+    const status = h("span", { role: "status", class: "copied" });
+    const copy = h(
+        "button",
+        {
+            type: "button",
+            class: "quiet",
+            onclick: async () => {
+                try {
+                    await navigator.clipboard.writeText(code.textContent);
+                    status.textContent = "copied";
+                } catch {
+                    // Without a secure origin there is no clipboard: select the line instead, for Ctrl+C.
+                    getSelection().selectAllChildren(code);
+                    status.textContent = "selected: press Ctrl+C";
+                }
+                setTimeout(() => {
+                    status.textContent = "";
+                }, 2500);
+            },
+        },
+        "Copy",
+    );
+    const element = h(
+        "div",
+        { class: "curl" },
+        h("p", { class: "curl-title" }, "The same with curl ", copy, " ", status),
+        h("pre", { tabindex: "0", role: "region", "aria-label": "The curl line that does the same" }, code),
+    );
+    return {
+        element,
+        setFile(path, type, file) {
+            code.textContent = `curl -s ${quoted(location.origin + path)} -H ${quoted(`Content-Type: ${type}`)} --data-binary @${file}`;
+        },
+        set(method, path, body) {
+            const parts = ["curl -s"];
+            if (method !== "GET") parts.push(`-X ${method}`);
+            parts.push(quoted(location.origin + path));
+            if (body !== undefined)
+                parts.push(`-H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`);
+            code.textContent = parts.join(" ");
+        },
+    };
 }

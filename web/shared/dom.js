@@ -1,67 +1,77 @@
 // Builds elements without ever parsing HTML: every string becomes a text node, so nothing a person types
 // (a sentence, a data set's words, a run's name) can turn into markup.
 
-const SVG = 'http://www.w3.org/2000/svg';
+const SVG = "http://www.w3.org/2000/svg";
 
 // Properties that must be set on the object; everything else becomes an attribute.
-const PROPERTIES = new Set(['value', 'checked', 'disabled', 'selected', 'open', 'hidden', 'readOnly', 'indeterminate', 'files']);
+const PROPERTIES = new Set([
+    "value",
+    "checked",
+    "disabled",
+    "selected",
+    "open",
+    "hidden",
+    "readOnly",
+    "indeterminate",
+    "files",
+]);
 
 function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith('on') && typeof value === 'function') element.addEventListener(name.slice(2), value);
-    else if (PROPERTIES.has(name)) element[name] = value;
-    else element.setAttribute(name, value === true ? '' : String(value));
-  }
-  append(element, children);
-  return element;
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+        if (value === null || value === undefined || value === false) continue;
+        if (name.startsWith("on") && typeof value === "function") element.addEventListener(name.slice(2), value);
+        else if (PROPERTIES.has(name)) element[name] = value;
+        else element.setAttribute(name, value === true ? "" : String(value));
+    }
+    append(element, children);
+    return element;
 }
 
 export function append(element, children) {
-  for (const child of children.flat(Infinity)) {
-    if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
-  }
-  return element;
+    for (const child of children.flat(Infinity)) {
+        if (child === null || child === undefined || child === false) continue;
+        element.append(child instanceof Node ? child : String(child));
+    }
+    return element;
 }
 
 export function h(tag, attributes, ...children) {
-  return fill(document.createElement(tag), attributes, children);
+    return fill(document.createElement(tag), attributes, children);
 }
 
 export function svg(tag, attributes, ...children) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
+    return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
 export function replaceChildren(element, ...children) {
-  element.replaceChildren();
-  return append(element, children);
+    element.replaceChildren();
+    return append(element, children);
 }
 
 let lastId = 0;
 // A fresh id, for labels and descriptions that point at other elements.
 export function uniqueId(prefix) {
-  lastId += 1;
-  return `${prefix}-${lastId}`;
+    lastId += 1;
+    return `${prefix}-${lastId}`;
 }
 
 // Calls `work` at most once a frame, however often it is asked to.
 export function oncePerFrame(work) {
-  let waiting = false;
-  return () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      work();
-    });
-  };
+    let waiting = false;
+    return () => {
+        if (waiting) return;
+        waiting = true;
+        requestAnimationFrame(() => {
+            waiting = false;
+            work();
+        });
+    };
 }
 
 export function debounce(milliseconds, work) {
-  let timer = 0;
-  return (...values) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => work(...values), milliseconds);
-  };
+    let timer = 0;
+    return (...values) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => work(...values), milliseconds);
+    };
 }

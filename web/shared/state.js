@@ -2,20 +2,20 @@
 // its parameters and the run on view. Only what differs from the defaults is written.
 
 export function readAddress() {
-  const [chapter, search = ''] = location.hash.replace(/^#/, '').split('?');
-  return { chapter, parameters: new URLSearchParams(search) };
+    const [chapter, search = ""] = location.hash.replace(/^#/, "").split("?");
+    return { chapter, parameters: new URLSearchParams(search) };
 }
 
 export function writeAddress(chapter, parameters) {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== null && value !== undefined && value !== '') search.set(name, encode(value));
-  }
-  const text = search.toString();
-  history.replaceState(null, '', `#${chapter}${text ? `?${text}` : ''}`);
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters)) {
+        if (value !== null && value !== undefined && value !== "") search.set(name, encode(value));
+    }
+    const text = search.toString();
+    history.replaceState(null, "", `#${chapter}${text ? `?${text}` : ""}`);
 }
 
 function encode(value) {
-  if (Array.isArray(value)) return Array.isArray(value[0]) ? JSON.stringify(value) : value.join(',');
-  return String(value);
+    if (Array.isArray(value)) return Array.isArray(value[0]) ? JSON.stringify(value) : value.join(",");
+    return String(value);
 }

@@ -1,29 +1,58 @@
 // Tables of numbers: a caption, one row header a row, figures right-aligned, wide ones scroll by themselves.
 
-import { h, replaceChildren } from './dom.js';
+import { h, replaceChildren } from "./dom.js";
 
 // columns: [{ label, value(row), text(row), numeric }]; the first column is the row's header.
 // Returns { element, update(rows) }.
 export function createTable({ caption, columns, rows = [], note }) {
-  const body = h('tbody');
-  const element = h('div', { class: 'table-wrap', tabindex: '0', role: 'region', 'aria-label': caption },
-    h('table', null,
-      h('caption', null, caption),
-      h('thead', null, h('tr', null, columns.map((column) =>
-        h('th', { scope: 'col', class: column.numeric ? 'numeric' : null }, column.label)))),
-      body),
-    note && h('p', { class: 'hint' }, note));
+    const body = h("tbody");
+    const element = h(
+        "div",
+        { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption },
+        h(
+            "table",
+            null,
+            h("caption", null, caption),
+            h(
+                "thead",
+                null,
+                h(
+                    "tr",
+                    null,
+                    columns.map((column) =>
+                        h("th", { scope: "col", class: column.numeric ? "numeric" : null }, column.label),
+                    ),
+                ),
+            ),
+            body,
+        ),
+        note && h("p", { class: "hint" }, note),
+    );
 
-  const update = (newRows) => {
-    replaceChildren(body, newRows.map((row) => h('tr', { class: row.rowClass ?? null }, columns.map((column, index) =>
-      h(index === 0 ? 'th' : 'td', { scope: index === 0 ? 'row' : null, class: column.numeric ? 'numeric' : null }, column.cell(row))))));
-  };
-  update(rows);
-  return { element, update };
+    const update = (newRows) => {
+        replaceChildren(
+            body,
+            newRows.map((row) =>
+                h(
+                    "tr",
+                    { class: row.rowClass ?? null },
+                    columns.map((column, index) =>
+                        h(
+                            index === 0 ? "th" : "td",
+                            { scope: index === 0 ? "row" : null, class: column.numeric ? "numeric" : null },
+                            column.cell(row),
+                        ),
+                    ),
+                ),
+            ),
+        );
+    };
+    update(rows);
+    return { element, update };
 }
 
 // A table of constant texts: the first row holds the headings.
 export function textTable(caption, [headings, ...rows]) {
-  const columns = headings.map((label, index) => ({ label, cell: (row) => row[index] }));
-  return createTable({ caption, columns, rows }).element;
+    const columns = headings.map((label, index) => ({ label, cell: (row) => row[index] }));
+    return createTable({ caption, columns, rows }).element;
 }

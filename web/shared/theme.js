@@ -2,11 +2,11 @@
 // reader changes between light and dark.
 
 export function themeColor(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
 export function onThemeChange(redraw, signal) {
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw, { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal });
 }
 
 // The colours of series, by order; each works on the light and the dark ground.
