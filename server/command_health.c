@@ -72,9 +72,13 @@ static int ask_health(int connection) {
 
 int command_health(int count, char *const *arguments) {
     const char *url = getenv("ATTNLAB_URL");
+    const char *listen = getenv("ATTNLAB_LISTEN");
+    char standard[300];
     char host[256];
     char port[16];
-    url = url && *url ? url : "http://127.0.0.1:8080/";
+    /* Where a service with this environment listens; to connect to the address 0.0.0.0 is to ask this machine. */
+    snprintf(standard, sizeof standard, "http://%s/", listen && *listen ? listen : "127.0.0.1:8080");
+    url = url && *url ? url : standard;
     if (count == 2 && strcmp(arguments[0], "--url") == 0) {
         url = arguments[1];
     } else if (count > 0) {
