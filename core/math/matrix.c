@@ -1,16 +1,32 @@
-/* Products of row-major float matrices: see matrix.h. */
+/* Products of row-major float matrices: see matrix.h. Small ones go to the kernel of matrix_small.h where the
+ * processor can run it, the others to CBLAS. */
 #include "core/math/matrix.h"
 
+#include "core/math/matrix_small.h"
+
 #include <cblas.h>
+#include <stdbool.h>
+
+/* Floats of b for which the small kernel is faster: up to half a second-level cache, and, where b must be
+ * transposed first, what fits on the stack. */
+enum { SMALL_ELEMENTS = 32768, TRANSPOSED_ELEMENTS = 8192 };
 
 void matrix_use_one_thread(void) {
     if (openblas_get_num_threads() != 1)
         openblas_set_num_threads(1);
 }
 
-static void multiply(enum CBLAS_TRANSPOSE transpose_a, enum CBLAS_TRANSPOSE transpose_b, size_t m, size_t n,
-                     size_t k, float alpha, const float *a, size_t a_stride, const float *b, size_t b_stride,
-                     float beta, float *c, size_t c_stride) {
+static bool has_small_kernel(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+static void multiply_by_library(enum CBLAS_TRANSPOSE transpose_a, enum CBLAS_TRANSPOSE transpose_b, size_t m,
+                                size_t n, size_t k, float alpha, const float *a, size_t a_stride,
+                                const float *b, size_t b_stride, float beta, float *c, size_t c_stride) {
     if (m == 0 || n == 0)
         return;
     cblas_sgemm(CblasRowMajor, transpose_a, transpose_b, (blasint)m, (blasint)n, (blasint)k, alpha, a,
@@ -19,15 +35,41 @@ static void multiply(enum CBLAS_TRANSPOSE transpose_a, enum CBLAS_TRANSPOSE tran
 
 void matrix_multiply(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
                      const float *b, size_t b_stride, float beta, float *c, size_t c_stride) {
-    multiply(CblasNoTrans, CblasNoTrans, m, n, k, alpha, a, a_stride, b, b_stride, beta, c, c_stride);
+#if defined(__x86_64__)
+    if (k * n <= SMALL_ELEMENTS && has_small_kernel()) {
+        struct small_product product = {m, n, k, alpha, beta, a, a_stride, 1, b, b_stride, c, c_stride};
+        matrix_multiply_small_avx2(&product);
+        return;
+    }
+#endif
+    multiply_by_library(CblasNoTrans, CblasNoTrans, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+                        c_stride);
 }
 
 void matrix_multiply_transposed_b(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
                                   const float *b, size_t b_stride, float beta, float *c, size_t c_stride) {
-    multiply(CblasNoTrans, CblasTrans, m, n, k, alpha, a, a_stride, b, b_stride, beta, c, c_stride);
+#if defined(__x86_64__)
+    if (k * n <= TRANSPOSED_ELEMENTS && has_small_kernel()) {
+        float transposed[TRANSPOSED_ELEMENTS];
+        matrix_transpose_avx2(n, k, b, b_stride, transposed);
+        struct small_product product = {m, n, k, alpha, beta, a, a_stride, 1, transposed, n, c, c_stride};
+        matrix_multiply_small_avx2(&product);
+        return;
+    }
+#endif
+    multiply_by_library(CblasNoTrans, CblasTrans, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+                        c_stride);
 }
 
 void matrix_multiply_transposed_a(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
                                   const float *b, size_t b_stride, float beta, float *c, size_t c_stride) {
-    multiply(CblasTrans, CblasNoTrans, m, n, k, alpha, a, a_stride, b, b_stride, beta, c, c_stride);
+#if defined(__x86_64__)
+    if (m * n <= SMALL_ELEMENTS && has_small_kernel()) {
+        struct small_product product = {m, n, k, alpha, beta, a, 1, a_stride, b, b_stride, c, c_stride};
+        matrix_multiply_small_avx2(&product);
+        return;
+    }
+#endif
+    multiply_by_library(CblasTrans, CblasNoTrans, m, n, k, alpha, a, a_stride, b, b_stride, beta, c,
+                        c_stride);
 }

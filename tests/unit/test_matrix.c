@@ -1,0 +1,86 @@
+/* Matrix products against sums in double, for shapes with every kind of tail, small and large. */
+#include "core/math/matrix.h"
+#include "core/random/torch_random.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows are this much longer than they need to be. */
+enum { SLACK = 3 };
+
+static const size_t shapes[][3] = {{1, 1, 1},     {6, 16, 8},   {7, 17, 5},   {13, 9, 3},    {16, 128, 32},
+                                   {16, 32, 128}, {60, 60, 32}, {5, 23, 600}, {32, 32, 900}, {64, 33, 31},
+                                   {2, 300, 200}, {300, 3, 2},  {1, 40, 7},   {40, 1, 7},    {12, 8, 257},
+                                   {11, 24, 256}, {4, 5, 0}};
+
+static float *draw(size_t count, uint64_t seed) {
+    struct torch_generator generator;
+    float *values = calloc(count + 1, sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    torch_generator_seed(&generator, seed);
+    torch_normal(&generator, values, count, 0, 1);
+    return values;
+}
+
+enum kind { PLAIN, TRANSPOSED_B, TRANSPOSED_A };
+
+static double expected_at(enum kind kind, const float *a, size_t a_stride, const float *b, size_t b_stride,
+                          size_t k, size_t i, size_t j) {
+    double sum = 0;
+    for (size_t l = 0; l < k; l++)
+        sum += (double)(kind == TRANSPOSED_A ? a[l * a_stride + i] : a[i * a_stride + l]) *
+               (double)(kind == TRANSPOSED_B ? b[j * b_stride + l] : b[l * b_stride + j]);
+    return sum;
+}
+
+static void check_product(enum kind kind, const size_t shape[3], float alpha, float beta) {
+    size_t m = shape[0], n = shape[1], k = shape[2];
+    size_t a_stride = (kind == TRANSPOSED_A ? m : k) + SLACK,
+           b_stride = (kind == TRANSPOSED_B ? k : n) + SLACK;
+    size_t c_stride = n + SLACK;
+    float *a = draw((kind == TRANSPOSED_A ? k : m) * a_stride, 1),
+          *b = draw((kind == TRANSPOSED_B ? n : k) * b_stride, 2);
+    float *before = draw(m * c_stride, 3), *c = draw(m * c_stride, 3);
+    if (beta == 0)
+        for (size_t i = 0; i < m; i++)
+            c[i * c_stride] = NAN;
+    (kind == PLAIN ? matrix_multiply
+     : kind == TRANSPOSED_B
+         ? matrix_multiply_transposed_b
+         : matrix_multiply_transposed_a)(m, n, k, alpha, a, a_stride, b, b_stride, beta, c, c_stride);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < c_stride; j++) {
+            double expected = (double)before[i * c_stride + j];
+            if (j < n)
+                expected = (double)alpha * expected_at(kind, a, a_stride, b, b_stride, k, i, j) +
+                           (beta == 0 ? 0 : (double)beta * expected);
+            if (!(fabs((double)c[i * c_stride + j] - expected) <= (j < n ? 1e-6 * (10 + (double)k) : 0)))
+                ck_abort_msg("%zu x %zu x %zu, kind %d: c[%zu][%zu] is %g, expected %g", m, n, k, (int)kind,
+                             i, j, (double)c[i * c_stride + j], expected);
+        }
+    free(a);
+    free(b);
+    free(before);
+    free(c);
+}
+
+START_TEST(products) {
+    check_product((enum kind)(_i % 3), shapes[_i / 3], 1, 0);
+    check_product((enum kind)(_i % 3), shapes[_i / 3], 0.5F, 1);
+    check_product((enum kind)(_i % 3), shapes[_i / 3], 1, -0.25F);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("matrix");
+    TCase *tests = tcase_create("products");
+    tcase_add_loop_test(tests, products, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
