@@ -65,7 +65,8 @@ static int ask_health(int connection) {
     int status = 0;
     if (send(connection, request, sizeof request - 1, MSG_NOSIGNAL) == (ssize_t)sizeof request - 1 &&
         recv(connection, answer, sizeof answer - 1, MSG_WAITALL) > 0) {
-        sscanf(answer, "HTTP/1.1 %d", &status);
+        const char *code = strchr(answer, ' ');
+        status = code ? (int)strtol(code, NULL, 10) : 0;
     }
     return status;
 }

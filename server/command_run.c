@@ -102,7 +102,9 @@ static int read_argument(struct run_arguments *run, int count, char *const *argu
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
     for (char *c = name; *c; c++) {
-        *c = *c == '-' ? '_' : *c;
+        if (*c == '-') {
+            *c = '_';
+        }
     }
     const char *equals = strchr(argument, '=');
     const char *value = equals ? equals + 1 : count > 1 ? arguments[1] : NULL;

@@ -29,7 +29,7 @@ static const struct dataset *find_dataset(void *owner, const char *name, struct 
 
 static void release_dataset(void *owner, const struct dataset *dataset) {
     (void)owner;
-    dataset_free((struct dataset *)(uintptr_t)dataset);
+    dataset_free((struct dataset *)dataset);
 }
 
 static bool read_file(void *owner, const char *name, void **bytes, size_t *size, struct error *error) {
@@ -42,7 +42,7 @@ static bool read_file(void *owner, const char *name, void **bytes, size_t *size,
 }
 
 struct data_source file_source(const char *directory) {
-    return (struct data_source){.owner = (void *)(uintptr_t)directory,
+    return (struct data_source){.owner = (void *)directory,
                                 .find_dataset = find_dataset,
                                 .release_dataset = release_dataset,
                                 .read_file = read_file,

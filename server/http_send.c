@@ -34,7 +34,7 @@ static struct MHD_Response *create_response(struct response *response) {
             response->bytes = NULL;
         }
     } else {
-        created = MHD_create_response_from_buffer(response->size, (void *)(uintptr_t)response->borrowed_bytes,
+        created = MHD_create_response_from_buffer(response->size, (void *)response->borrowed_bytes,
                                                   MHD_RESPMEM_PERSISTENT);
     }
     return created;

@@ -90,7 +90,7 @@ static bool read_environment(struct options *options, struct error *error) {
         char name[64] = "ATTNLAB_";
         size_t length = strlen(name);
         for (const char *c = option_table[i].name; *c; c++) {
-            name[length++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+            name[length++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
         }
         const char *value = getenv(name);
         if (value && *value && !option_table[i].take(options, value, error)) {

@@ -130,7 +130,8 @@ static const struct parameter_declaration examples_query[] = {
      .default_number = 50},
 };
 
-#define QUERY(declarations) .query = declarations, .query_count = sizeof declarations / sizeof *declarations
+#define QUERY(declarations)                                                                                  \
+    .query = (declarations), .query_count = sizeof(declarations) / sizeof *(declarations)
 
 const struct route route_table[] = {
     {METHOD_POST, "/api/runs", api_runs_create, "Starts a run of an experiment", .flags = ROUTE_BACKGROUND,
