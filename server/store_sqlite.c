@@ -68,6 +68,10 @@ static int lock_directory(const char *directory, struct error *error) {
 }
 
 static bool connection_open(struct connection *connection, const char *path, int flags, struct error *error) {
+    /* Made here, so that only the owner may read it; SQLite gives its other files the same mode. */
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
     int code = sqlite3_open_v2(path, &connection->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK)
         return sqlite_error_set(error, connection->database, code);

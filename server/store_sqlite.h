@@ -46,7 +46,7 @@ bool transaction_begin(struct sqlite_store *store, bool durable, struct error *e
 bool transaction_end(struct sqlite_store *store, bool ok, struct error *error);
 
 /* The statement of a literal text, bound: `format` has one letter a value: t text or NULL (const char *), i
- * int64_t, z size_t, r double (NAN: null), b blob (const void *, size_t), u uint64_t. Borrowed values must
+ * int64_t, z size_t, r double (NAN: null), b blob (const void *, size_t). Borrowed values must
  * outlive the stepping. NULL on failure. The connection must be locked. */
 sqlite3_stmt *statement_bind(struct connection *connection, struct error *error, const char *text,
                              const char *format, ...);

@@ -108,8 +108,6 @@ static int bind_value(sqlite3_stmt *statement, int index, char type, va_list *va
         return sqlite3_bind_int64(statement, index, va_arg(*values, int64_t));
     case 'z':
         return sqlite3_bind_int64(statement, index, (sqlite3_int64)va_arg(*values, size_t));
-    case 'u':
-        return sqlite3_bind_int64(statement, index, (sqlite3_int64)va_arg(*values, uint64_t));
     case 'r': {
         double value = va_arg(*values, double);
         return isfinite(value) ? sqlite3_bind_double(statement, index, value)
