@@ -115,7 +115,8 @@ static void hide_keys(const struct attention_shape *shape, const uint8_t *presen
 }
 
 static float scale_of(const struct attention_shape *shape) {
-    return (float)(1 / sqrt((double)(shape->width / shape->heads)));
+    size_t head_width = shape->width / shape->heads;
+    return (float)(1 / sqrt((double)head_width));
 }
 
 void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,

@@ -129,7 +129,7 @@ static int compare_as_text(const void *left, const void *right) {
 }
 
 static int compare_as_numbers(const void *left, const void *right) {
-    long long a = atoll(*(char *const *)left), b = atoll(*(char *const *)right);
+    long long a = strtoll(*(char *const *)left, NULL, 10), b = strtoll(*(char *const *)right, NULL, 10);
     return a != b ? (a > b) - (a < b) : compare_as_text(left, right);
 }
 
