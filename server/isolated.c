@@ -30,7 +30,7 @@ static unsigned long long count_private_memory(void) {
     return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-static void set_limit(int resource, unsigned long long value) {
+static void set_limit(__rlimit_resource_t resource, unsigned long long value) {
     struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
     setrlimit(resource, &limit);
 }

@@ -145,12 +145,14 @@ bool image_embeddings_compute(struct image_embeddings *embeddings, const struct 
     embeddings->parameter_count = outline->parameter_count;
     struct block_work work = {
         .network = outline, .kernels = convolution_kernels_choose(), .images = &files->images, .size = size};
-    size_t bytes = (count + BLOCK_IMAGES) * embeddings->dimensions * sizeof(float);
     embeddings->values = malloc(count * embeddings->dimensions * sizeof(float));
     work.values = malloc(BLOCK_IMAGES * embeddings->dimensions * sizeof(float));
-    bool good = (embeddings->values != NULL && work.values != NULL) || error_set_memory(error, bytes);
+    bool good = false;
     matrix_use_one_thread();
-    good = good && compute_blocks(embeddings, &work, &network, files, context, error);
+    if (embeddings->values == NULL || work.values == NULL)
+        error_set_memory(error, (count + BLOCK_IMAGES) * embeddings->dimensions * sizeof(float));
+    else
+        good = compute_blocks(embeddings, &work, &network, files, context, error);
     free(work.values);
     mobilenet_free(network);
     mobilenet_free(outline);

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+/* Lets zlib read from constant memory. */
+#define ZLIB_CONST
 #include <zlib.h>
 
 enum { MAGIC_SIZE = 4, DIMENSION_SIZE = 4, TYPE_BYTES = 8, GZIP_WINDOW = 16 + MAX_WBITS };
@@ -37,7 +39,7 @@ static bool inflate_some(struct source *source, unsigned char *target, size_t co
     while (*got < count && !source->ended) {
         uInt room = count - *got < UINT_MAX ? (uInt)(count - *got) : UINT_MAX;
         uInt given = source->left < UINT_MAX ? (uInt)source->left : UINT_MAX;
-        stream->next_in = (Bytef *)(uintptr_t)source->at;
+        stream->next_in = source->at;
         stream->avail_in = given;
         stream->next_out = target + *got;
         stream->avail_out = room;
@@ -87,7 +89,7 @@ static bool expect_end(struct source *source, struct error *error) {
 
 static bool read_header(struct source *source, size_t count_limit, struct idx_array *array,
                         struct error *error) {
-    unsigned char magic[MAGIC_SIZE];
+    unsigned char magic[MAGIC_SIZE] = {0};
     if (!read_bytes(source, magic, sizeof magic, error))
         return false;
     if (magic[0] != 0 || magic[1] != 0 || magic[2] != TYPE_BYTES || magic[3] == 0 ||
@@ -97,7 +99,7 @@ static bool read_header(struct source *source, size_t count_limit, struct idx_ar
     array->rank = magic[3];
     array->count = 1;
     for (size_t i = 0; i < array->rank; i++) {
-        unsigned char digits[DIMENSION_SIZE];
+        unsigned char digits[DIMENSION_SIZE] = {0};
         if (!read_bytes(source, digits, sizeof digits, error))
             return false;
         size_t extent =
@@ -112,18 +114,21 @@ static bool read_header(struct source *source, size_t count_limit, struct idx_ar
     return true;
 }
 
+static bool read_values(struct source *source, struct idx_array *array, struct error *error) {
+    array->values = malloc(array->count);
+    if (array->values == NULL)
+        return error_set_memory(error, array->count);
+    return read_bytes(source, array->values, array->count, error);
+}
+
 bool idx_parse(const void *bytes, size_t size, size_t count_limit, struct idx_array *array,
                struct error *error) {
     *array = (struct idx_array){0};
     struct source source;
     if (!open_source(&source, bytes, size, error))
         return false;
-    bool good = read_header(&source, count_limit, array, error);
-    if (good) {
-        array->values = malloc(array->count);
-        good = array->values != NULL || error_set_memory(error, array->count);
-    }
-    good = good && read_bytes(&source, array->values, array->count, error) && expect_end(&source, error);
+    bool good = read_header(&source, count_limit, array, error) && read_values(&source, array, error) &&
+                expect_end(&source, error);
     close_source(&source);
     if (!good)
         idx_free(array);

@@ -202,7 +202,7 @@ START_TEST(damaged_files_do_no_harm) {
     unsigned char *bytes = image.bytes;
     for (size_t at = 0; at < image.size; at += 47) {
         unsigned char kept = bytes[at];
-        bytes[at] = at % 2 ? 0xff : (unsigned char)(kept ^ (1 << at % 8));
+        bytes[at] = (unsigned char)(at % 2 ? 0xff : kept ^ (1 << at % 8));
         survives(bytes, image.size);
         bytes[at] = kept;
     }
