@@ -70,18 +70,25 @@ bool runs_create_comparison(struct runs *runs, const struct comparison_request *
     *view = (struct comparison_view){0};
     if (!record_prepare(&record, request, error))
         return false;
-    struct active_run **items = calloc(count, sizeof *items);
-    bool ok = items != NULL || error_set_memory(error, count * sizeof *items);
-    for (; ok && made < count; made += ok) {
-        items[made] =
-            create_member(request, &record, made / request->seed_count, made % request->seed_count, error);
-        ok = items[made] != NULL;
+    bool is_added = false;
+    struct active_run **items = calloc(count, sizeof(struct active_run *));
+    if (items == NULL) {
+        error_set_memory(error, count * sizeof(struct active_run *));
+        goto cleanup;
     }
-    ok = ok && runs_add(runs, &record, items, count, error);
-    for (size_t i = 0; !ok && i < made; i++)
+    for (; made < count; made++) {
+        size_t variant = made / request->seed_count, seed = made % request->seed_count;
+        items[made] = create_member(request, &record, variant, seed, error);
+        if (items[made] == NULL)
+            goto cleanup;
+    }
+    is_added = runs_add(runs, &record, items, count, error);
+
+cleanup:
+    for (size_t i = 0; !is_added && i < made; i++)
         active_run_free(items[i]);
     free(items);
-    ok = ok && runs_find_comparison(runs, record.id, view, error);
+    bool ok = is_added && runs_find_comparison(runs, record.id, view, error);
     comparison_record_clear(&record);
     return ok;
 }

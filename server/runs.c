@@ -43,23 +43,26 @@ static bool publish_new(struct runs *runs, const struct comparison_record *compa
                         struct active_run **items, size_t count, struct error *error) {
     /* Shallow copies: the store wants them in a row. */
     struct run_record *records = calloc(count, sizeof *records);
-    struct event **events = calloc(count, sizeof *events);
+    struct event **events = calloc(count, sizeof(struct event *));
     size_t made = 0;
-    bool ok = (records != NULL && events != NULL) || error_set_memory(error, count * sizeof *records);
-    for (; ok && made < count; made++) {
+    bool ok = false;
+    if (records == NULL || events == NULL) {
+        error_set_memory(error, count * sizeof *records);
+        goto cleanup;
+    }
+    for (; made < count; made++) {
         records[made] = items[made]->record;
         events[made] = run_event_create(&records[made], EVENT_STATE, error);
         if (events[made] == NULL)
-            break;
+            goto cleanup;
     }
-    if (ok && made == count) {
-        struct addition addition = {runs->store, comparison, records, count};
-        ok = event_log_publish(runs->log, events, count, add_to_store, &addition, error);
-    } else {
-        ok = false;
-        for (size_t i = 0; i < made; i++)
-            event_release(events[i]);
-    }
+    struct addition addition = {runs->store, comparison, records, count};
+    ok = event_log_publish(runs->log, events, count, add_to_store, &addition, error);
+    made = 0; /* the log has taken them over */
+
+cleanup:
+    for (size_t i = 0; i < made; i++)
+        event_release(events[i]);
     free(records);
     free(events);
     return ok;

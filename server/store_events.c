@@ -6,9 +6,9 @@
 bool store_insert_events(struct connection *writer, const struct event_record *events, size_t count,
                          struct error *error) {
     for (size_t i = 0; i < count; i++)
-        if (!STATEMENT_EXECUTE(writer, error,
-                               "INSERT INTO events (id, run, kind, payload) VALUES (?, ?, ?, ?)", "utit",
-                               events[i].id, events[i].run_id, (int64_t)events[i].kind, events[i].payload))
+        if (!STATEMENT_EXECUTE(
+                writer, error, "INSERT INTO events (id, run, kind, payload) VALUES (?, ?, ?, ?)", "itit",
+                (int64_t)events[i].id, events[i].run_id, (int64_t)events[i].kind, events[i].payload))
             return false;
     return true;
 }
@@ -26,11 +26,11 @@ static bool store_read_events(struct store *store, const char *run_id, uint64_t 
             ? statement_bind(reader, error,
                              "SELECT id, run, kind, payload FROM events WHERE run = ? AND id > ? AND id < ?"
                              " ORDER BY id LIMIT ?",
-                             "tuuz", run_id, after, before, limit)
+                             "tiiz", run_id, (int64_t)after, (int64_t)before, limit)
             : statement_bind(reader, error,
                              "SELECT id, run, kind, payload FROM events WHERE id > ? AND id < ?"
                              " ORDER BY id LIMIT ?",
-                             "uuz", after, before, limit);
+                             "iiz", (int64_t)after, (int64_t)before, limit);
     while (statement_next(reader, statement, &ok, error)) {
         struct event_record *event = list_grow(&items, found, sizeof *event, error);
         ok = event != NULL;
