@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { Client, smallTraining } from "../support/client.js";
+import { Client, smallTraining, without } from "../support/client.js";
 import { runProgram, startDaemon } from "../support/daemon.js";
 
 let folder;
@@ -74,7 +74,7 @@ test("health tells by its exit status whether the service answers", async () => 
 });
 
 test("run gives the numbers that the service gives", async () => {
-    const args = Object.entries(smallTraining).filter(([name]) => name !== "experiment").flatMap(([name, value]) => [`--${name}`, `${value}`]);
+    const args = Object.entries(without(smallTraining, "experiment")).flatMap(([name, value]) => [`--${name}`, `${value}`]);
     const { code, stdout, stderr } = await runProgram(["run", "train", ...args, "--json"]);
     assert.equal(code, 0, stderr);
     assert.equal(stderr, "");
@@ -82,9 +82,7 @@ test("run gives the numbers that the service gives", async () => {
     const daemon = await startDaemon();
     const run = await new Client(daemon.url).run(smallTraining);
     await daemon.stop();
-    const { seconds: _, ...numbers } = result;
-    const { seconds: __, ...expected } = run.result;
-    assert.deepEqual(numbers, expected);
+    assert.deepEqual(without(result, "seconds"), without(run.result, "seconds"));
 });
 
 test("run without --json is for people", async () => {

@@ -1,7 +1,7 @@
 // Comparisons: variants times seeds as one table.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Client, longTraining, smallTraining } from "../support/client.js";
+import { Client, longTraining, smallTraining, without } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
 let daemon, client;
@@ -11,9 +11,8 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-const { model: _, ...common } = smallTraining;
 const comparison = {
-    ...common,
+    ...without(smallTraining, "model"),
     name: "with and without",
     seeds: [0, 1, 2],
     variants: [
@@ -65,8 +64,7 @@ test("a comparison fills its table", async () => {
 });
 
 test("cancelling stops all of its runs", async () => {
-    const { model: __, ...long } = longTraining;
-    const { id } = await client.create("api/comparisons", { ...comparison, ...long });
+    const { id } = await client.create("api/comparisons", { ...comparison, ...without(longTraining, "model") });
     await client.problem(409, `api/comparisons/${id}`, { method: "DELETE" });
     await client.create(`api/comparisons/${id}/cancel`, "", 200);
     const view = await ended(id);

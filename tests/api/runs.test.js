@@ -110,7 +110,7 @@ test("the list is newest first, in pages and by filters", async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) ids.push((await client.run({ experiment: "running-average", seed: i })).id);
     const seen = [];
-    let path = "api/runs?experiment=running-average&limit=2";
+    const path = "api/runs?experiment=running-average&limit=2";
     for (let before = ""; before !== null; ) {
         const page = await client.get(path + (before && `&before=${before}`));
         assert.ok(page.runs.length <= 2);

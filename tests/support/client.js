@@ -16,6 +16,11 @@ export const smallTraining = {
 /** A run of `train` that takes minutes unless it is cancelled. */
 export const longTraining = { ...smallTraining, train_examples: 2000, epochs: 5000 };
 
+/** A copy of an object without one of its members. */
+export function without(object, name) {
+    return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
+}
+
 export class Client {
     constructor(url) {
         this.url = url;
