@@ -26,10 +26,20 @@ static bool is_float32_midpoint(double value) {
     return (bits & 0x1fffffffu) == 0x10000000u;
 }
 
+/* floor(log10(magnitude)), in the range of the exact powers; elsewhere something beyond it. */
+static int decimal_exponent(double magnitude) {
+    int exponent = (int)floor(ilogb(magnitude) * 0.30102999566398120); /* log10(2): this one or the next */
+    if (abs(exponent) >= EXACT_POWER) {
+        return exponent;
+    }
+    double next = exponent + 1 < 0 ? 1.0 / power_of_ten[-(exponent + 1)] : power_of_ten[exponent + 1];
+    return magnitude >= next ? exponent + 1 : exponent;
+}
+
 /* Finds the fewest digits q and the scale s with (float)(q / 10^s) == magnitude. False outside the range in
  * which the powers are exact. */
 static bool shortest_digits(float magnitude, uint64_t *digits, int *scale) {
-    int exponent = (int)floor(log10((double)magnitude));
+    int exponent = decimal_exponent((double)magnitude);
     for (int count = SURE_DIGITS; count <= FLOAT32_DIGITS; count++) {
         int shift = count - 1 - exponent;
         if (abs(shift) > EXACT_POWER) {
@@ -53,20 +63,32 @@ static void append_decimal(struct text *text, uint64_t q, int scale) {
         q /= 10;
         scale--;
     }
-    char digits[24];
-    int count = snprintf(digits, sizeof digits, "%" PRIu64, q);
+    char reversed[24];
+    int count = 0;
+    for (; q > 0; q /= 10) {
+        reversed[count++] = (char)('0' + q % 10);
+    }
     int exponent = count - 1 - scale; /* of the first digit */
     char out[64];
     int length = 0;
     if (exponent < -5 || exponent > 14) {
-        length =
-            snprintf(out, sizeof out, "%c%s%se%d", digits[0], count > 1 ? "." : "", digits + 1, exponent);
-    } else if (scale <= 0) {
-        length = snprintf(out, sizeof out, "%s%.*s", digits, -scale, "00000000000000000000");
-    } else if (exponent < 0) {
-        length = snprintf(out, sizeof out, "0.%.*s%s", -exponent - 1, "00000000", digits);
+        out[length++] = reversed[--count];
+        if (count > 0) {
+            out[length++] = '.';
+        }
+        while (count > 0) {
+            out[length++] = reversed[--count];
+        }
+        length += snprintf(out + length, sizeof out - (size_t)length, "e%d", exponent);
     } else {
-        length = snprintf(out, sizeof out, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
+        int place = exponent < 0 ? 0 : exponent; /* of the next digit; below 0 behind the point */
+        for (; place >= 0 || count > 0; place--) {
+            if (place == -1) {
+                out[length++] = '.';
+            }
+            bool is_leading_zero = place > exponent;
+            out[length++] = is_leading_zero || count == 0 ? '0' : reversed[--count];
+        }
     }
     text_append(text, out, (size_t)length);
 }
