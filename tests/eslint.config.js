@@ -3,7 +3,7 @@ import js from "@eslint/js";
 import globals from "globals";
 
 const rules = {
-    "no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+    "no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" }],
     "no-implicit-globals": "error",
     "no-eval": "error",
     "no-implied-eval": "error",
