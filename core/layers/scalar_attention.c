@@ -1,402 +1,369 @@
-/* Attention over single numbers: see scalar_attention.h. */
+/* Attention over numbers: see scalar_attention.h. Names as there: u, p, Uq, Uk, Pq,
+ * Pk; D = Pq Pk^T, B = Pk Uq, C = Pq Uk, A = Uq.Uk; z_b = sum_j m_bj h_bj. */
 #include "core/layers/scalar_attention.h"
 
 #include "core/layers/linear.h"
 #include "core/layers/sinusoidal_position.h"
 #include "core/math/matrix.h"
-#include "core/random/torch_init.h"
+#include "core/math/shared_scores.h"
 
 #include <math.h>
 #include <string.h>
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)input;
-    (void)options;
-    return (struct layer_shape){1, width};
+static size_t padded_steps(const struct layer *layer) {
+    size_t lanes = SHARED_SCORES_LANES;
+    return (layer->input.steps + lanes - 1) / lanes * lanes;
 }
 
-static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
-    size_t width = layer->output.width, count = 0;
-    tensor_describe(tensors, &count, "inp.weight", width, 1);
-    tensor_describe(tensors, &count, "inp.bias", width, 0);
-    if (layer->options.position == POSITION_LEARNED)
-        tensors[count++] = (struct tensor){.name = "pos", .rank = 3, .shape = {1, layer->input.steps, width}};
-    tensor_describe(tensors, &count, "q.weight", width, width);
-    tensor_describe(tensors, &count, "q.bias", width, 0);
-    tensor_describe(tensors, &count, "k.weight", width, width);
-    tensor_describe(tensors, &count, "k.bias", width, 0);
-    tensor_describe(tensors, &count, "v.weight", width, width);
-    tensor_describe(tensors, &count, "v.bias", width, 0);
-    return count;
+/* Of the scores, which count in base 2. */
+static float score_scale(const struct layer *layer) {
+    return LOG2_OF_E / sqrtf((float)layer->output.width);
 }
 
-/* Where the tensors lie in the layer's slice. */
-struct offsets {
-    size_t input, input_bias, position, query, query_bias, key, key_bias, value, value_bias;
-};
-
-static struct offsets offsets_of(const struct layer *layer) {
-    size_t width = layer->output.width, square = width * width;
-    struct offsets at = {.input = 0, .input_bias = width, .position = 2 * width};
-    at.query = at.position + (layer->options.position == POSITION_LEARNED ? layer->input.steps * width : 0);
-    at.query_bias = at.query + square;
-    at.key = at.query_bias + width;
-    at.key_bias = at.key + square;
-    at.value = at.key_bias + width;
-    at.value_bias = at.value + square;
-    return at;
-}
-
-static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
-    size_t width = layer->output.width;
-    struct offsets at = offsets_of(layer);
-    torch_init_linear(generator, 1, width, parameters + at.input, parameters + at.input_bias);
-    if (layer->options.position == POSITION_LEARNED)
-        torch_init_positions(generator, layer->input.steps, width, 0.02, parameters + at.position);
-    torch_init_linear(generator, width, width, parameters + at.query, parameters + at.query_bias);
-    torch_init_linear(generator, width, width, parameters + at.key, parameters + at.key_bias);
-    torch_init_linear(generator, width, width, parameters + at.value, parameters + at.value_bias);
-}
-
-/* Sizes that the code below uses throughout. */
-struct sizes {
-    size_t count, steps, width;
-    size_t stride; /* steps, rounded up to whole vectors */
-    size_t rows;   /* distinct p_t: steps, or 1 without positions */
-    float scale;   /* of the scores: 1 / sqrt(width) */
-};
-
-static struct sizes sizes_of(const struct layer *layer, size_t count) {
-    return (struct sizes){.count = count,
-                          .steps = layer->input.steps,
-                          .width = layer->output.width,
-                          .stride = (layer->input.steps + 7) / 8 * 8,
-                          .rows = layer->options.position == POSITION_NONE ? 1 : layer->input.steps,
-                          .scale = 1 / sqrtf((float)layer->output.width)};
-}
-
-/* What forward leaves for backward. Up to `offset` for the whole batch; a, b, g and d are scaled already. */
+/* What forward leaves for backward. */
 struct saved_parts {
-    float *positions;                 /* p[rows][width] */
-    float *query_rows, *key_rows;     /* Pq, Pk[rows][width] */
-    float *query_factor, *key_factor; /* Uq, Uk[width] */
-    float *query_part, *key_part;     /* g[steps], b[stride] */
-    float *offset;                    /* d[steps][stride] */
-    float *padded_offset;             /* d with one example's padding hidden: [steps][stride] */
-    float *x;                         /* [count][stride] */
-    float *weights;                   /* [count][steps][stride] */
-    float *share;                     /* m[count][stride] */
-    float *pooled;                    /* [count][width]: sum_j m_j h_j */
-    float *pooled_x;                  /* [count]: sum_j m_j x_j */
+    /* Of the whole batch. */
+    float *place, *query_base, *key_base; /* [T][width]: p, Pq, Pk */
+    float *query_slope, *key_slope;       /* [width]: Uq, Uk */
+    float *fixed, *fixed_largest;         /* [T][stride]: D / sqrt(width) or hidden; [T] */
+    float *column, *row;                  /* [stride]: B, C */
+    /* Of each example. */
+    float *x, *slope, *gain;     /* [count][stride] */
+    float *exponentials;         /* [count][T][stride] */
+    float *inverse_sums, *share; /* [count][stride]; share is m */
+    float *pooled;               /* [count]: sum_j m_j x_j */
+    float *pooled_input;         /* [count][width]: z */
 };
 
-/* Takes `size` floats from *next. */
-static float *take(float **next, size_t size) {
-    float *taken = *next;
-    *next += size;
-    return taken;
-}
-
-static struct saved_parts parts_of(float *saved, const struct sizes *n) {
-    return (struct saved_parts){.positions = take(&saved, n->rows * n->width),
-                                .query_rows = take(&saved, n->rows * n->width),
-                                .key_rows = take(&saved, n->rows * n->width),
-                                .query_factor = take(&saved, n->width),
-                                .key_factor = take(&saved, n->width),
-                                .query_part = take(&saved, n->steps),
-                                .key_part = take(&saved, n->stride),
-                                .offset = take(&saved, n->steps * n->stride),
-                                .padded_offset = take(&saved, n->steps * n->stride),
-                                .x = take(&saved, n->count * n->stride),
-                                .weights = take(&saved, n->count * n->steps * n->stride),
-                                .share = take(&saved, n->count * n->stride),
-                                .pooled = take(&saved, n->count * n->width),
-                                .pooled_x = take(&saved, n->count)};
+/* Lays the parts out; returns the size of all. */
+static size_t lay_out(struct saved_parts *parts, float *saved, const struct layer *layer, size_t count) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer), used = 0;
+    struct {
+        float **part;
+        size_t size;
+    } layout[] = {
+        {&parts->fixed, steps * stride},
+        {&parts->exponentials, count * steps * stride},
+        {&parts->column, stride},
+        {&parts->row, stride},
+        {&parts->x, count * stride},
+        {&parts->slope, count * stride},
+        {&parts->gain, count * stride},
+        {&parts->inverse_sums, count * stride},
+        {&parts->share, count * stride},
+        {&parts->place, steps * width},
+        {&parts->query_base, steps * width},
+        {&parts->key_base, steps * width},
+        {&parts->query_slope, width},
+        {&parts->key_slope, width},
+        {&parts->fixed_largest, steps},
+        {&parts->pooled, count},
+        {&parts->pooled_input, count * width},
+    };
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
+        *layout[i].part = saved == NULL ? NULL : saved + used;
+        used += layout[i].size;
+    }
+    return used;
 }
 
 static size_t saved_size(const struct layer *layer, size_t count) {
-    struct sizes n = sizes_of(layer, count);
-    return 3 * n.rows * n.width + 2 * n.width + n.steps + n.stride + 2 * n.steps * n.stride +
-           count * (2 * n.stride + n.steps * n.stride + n.width + 1);
+    struct saved_parts parts;
+    return lay_out(&parts, NULL, layer, count);
 }
 
-/* p_t: the input's bias plus the position. */
-static void fill_positions(const struct layer *layer, const struct sizes *n, const float *parameters,
-                           float *positions) {
-    struct offsets at = offsets_of(layer);
-    if (layer->options.position == POSITION_LEARNED)
-        memcpy(positions, parameters + at.position, n->rows * n->width * sizeof *positions);
-    else if (layer->options.position == POSITION_SINUSOIDAL)
-        sinusoidal_position_fill(positions, n->steps, n->width);
-    else
-        memset(positions, 0, n->width * sizeof *positions);
-    for (size_t t = 0; t < n->rows; t++)
-        for (size_t j = 0; j < n->width; j++)
-            positions[t * n->width + j] += parameters[at.input_bias + j];
+static struct saved_parts parts_of(const float *saved, const struct layer *layer, size_t count) {
+    struct saved_parts parts;
+    lay_out(&parts, (float *)(uintptr_t)saved, layer, count);
+    return parts;
 }
 
-/* a, b, g and d from U and P. With one row of P, what b and d would hold vanishes in softmax: they stay zero.
- */
-static struct scalar_scores prepare_scores(const struct layer *layer, const struct sizes *n,
-                                           const float *parameters, const struct saved_parts *parts) {
-    struct offsets at = offsets_of(layer);
-    const float *u = parameters + at.input;
-    size_t width = n->width, rows = n->rows;
-    struct scalar_scores scores = {n->steps, n->stride, 0, parts->query_part, parts->key_part, parts->offset};
-    fill_positions(layer, n, parameters, parts->positions);
-    linear_forward(parameters + at.query, parameters + at.query_bias, parts->positions, parts->query_rows,
-                   rows, width, width);
-    linear_forward(parameters + at.key, parameters + at.key_bias, parts->positions, parts->key_rows, rows,
-                   width, width);
-    matrix_multiply(width, 1, width, 1, parameters + at.query, width, u, 1, 0, parts->query_factor, 1);
-    matrix_multiply(width, 1, width, 1, parameters + at.key, width, u, 1, 0, parts->key_factor, 1);
-    matrix_multiply(1, 1, width, n->scale, parts->query_factor, width, parts->key_factor, 1, 0,
-                    &scores.square, 1);
-    matrix_multiply(rows, 1, width, n->scale, parts->query_rows, width, parts->key_factor, 1, 0,
-                    parts->query_part, 1);
-    memset(parts->key_part, 0, n->stride * sizeof *parts->key_part);
-    memset(parts->offset, 0, n->steps * n->stride * sizeof *parts->offset);
-    if (rows == 1) {
-        for (size_t i = 1; i < n->steps; i++)
-            parts->query_part[i] = parts->query_part[0];
-    } else {
-        matrix_multiply(rows, 1, width, n->scale, parts->key_rows, width, parts->query_factor, 1, 0,
-                        parts->key_part, 1);
-        matrix_multiply_transposed_b(rows, rows, width, n->scale, parts->query_rows, width, parts->key_rows,
-                                     width, 0, parts->offset, n->stride);
+/* The gradients that lead to the tensors, and what an example needs on the way. */
+struct gradients {
+    float *fixed, *column, *row;          /* [T][stride], [stride], [stride]: of D / sqrt(width), B, C */
+    float *row_products;                  /* [stride]: of one example's slopes */
+    float *share;                         /* [count][stride]: of m */
+    float *pooled_input;                  /* [count][width]: dz */
+    float *place, *query_base, *key_base; /* [T][width] */
+    float *input_weight, *query_slope, *key_slope; /* [width] */
+};
+
+static size_t lay_out_gradients(struct gradients *parts, float *scratch, const struct layer *layer,
+                                size_t count) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer), used = 0;
+    struct {
+        float **part;
+        size_t size;
+    } layout[] = {
+        {&parts->fixed, steps * stride},
+        {&parts->column, stride},
+        {&parts->row, stride},
+        {&parts->row_products, stride},
+        {&parts->share, count * stride},
+        {&parts->input_weight, width},
+        {&parts->place, steps * width},
+        {&parts->query_base, steps * width},
+        {&parts->key_base, steps * width},
+        {&parts->query_slope, width},
+        {&parts->key_slope, width},
+        {&parts->pooled_input, count * width},
+    };
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
+        *layout[i].part = scratch == NULL ? NULL : scratch + used;
+        used += layout[i].size;
     }
-    for (size_t i = 0; i < n->steps; i++)
-        for (size_t j = layer->options.mask == ATTENTION_MASK_CAUSAL ? i + 1 : n->steps; j < n->stride; j++)
-            parts->offset[i * n->stride + j] = -INFINITY;
+    return used;
+}
+
+/* Forward needs a padded example's own fixed scores instead. */
+static size_t scratch_size(const struct layer *layer, size_t count) {
+    struct gradients parts;
+    size_t gradients = lay_out_gradients(&parts, NULL, layer, count);
+    size_t padded = layer->input.steps * (padded_steps(layer) + 1);
+    return gradients > padded ? gradients : padded;
+}
+
+/* Hides in fixed[T][stride] what the mask and the padding to whole vectors hide from all examples. */
+static void hide_masked_scores(const struct layer *layer, float *fixed) {
+    size_t steps = layer->input.steps, stride = padded_steps(layer);
+    for (size_t i = 0; i < steps; i++)
+        for (size_t j = layer->options.mask == ATTENTION_MASK_CAUSAL ? i + 1 : steps; j < stride; j++)
+            fixed[i * stride + j] = -INFINITY;
+}
+
+/* Hides what is padding in one example. */
+static void hide_padded_scores(const struct layer *layer, size_t example, float *fixed,
+                               const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, stride = padded_steps(layer);
+    for (size_t i = 0; i < steps; i++)
+        for (size_t j = 0; j < steps; j++)
+            if (!scalar_attention_is_real(layer, example, i, pass) ||
+                !scalar_attention_is_real(layer, example, j, pass))
+                fixed[i * stride + j] = -INFINITY;
+}
+
+/* p_t: the input's bias and the position. */
+static void fill_places(const struct layer *layer, const struct scalar_attention_parts *weights,
+                        float *place) {
+    size_t steps = layer->input.steps, width = layer->output.width;
+    memset(place, 0, steps * width * sizeof *place);
+    if (layer->options.position == POSITION_LEARNED)
+        memcpy(place, weights->positions, steps * width * sizeof *place);
+    else if (layer->options.position == POSITION_SINUSOIDAL)
+        sinusoidal_position_fill(place, steps, width);
+    for (size_t t = 0; t < steps; t++)
+        for (size_t k = 0; k < width; k++)
+            place[t * width + k] += weights->input_bias[k];
+}
+
+static void prepare_batch(const struct layer *layer, const struct scalar_attention_parts *weights,
+                          const struct saved_parts *parts, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    fill_places(layer, weights, parts->place);
+    linear_forward(weights->query_weight, weights->query_bias, parts->place, parts->query_base, steps, width,
+                   width);
+    linear_forward(weights->key_weight, weights->key_bias, parts->place, parts->key_base, steps, width,
+                   width);
+    matrix_multiply_transposed_b(1, width, width, 1, weights->input_weight, width, weights->query_weight,
+                                 width, 0, parts->query_slope, width);
+    matrix_multiply_transposed_b(1, width, width, 1, weights->input_weight, width, weights->key_weight, width,
+                                 0, parts->key_slope, width);
+    memset(parts->column, 0, 2 * stride * sizeof *parts->column);
+    matrix_multiply_transposed_b(1, steps, width, 1, parts->query_slope, width, parts->key_base, width, 0,
+                                 parts->column, steps);
+    matrix_multiply_transposed_b(1, steps, width, 1, parts->key_slope, width, parts->query_base, width, 0,
+                                 parts->row, steps);
+    matrix_multiply_transposed_b(steps, steps, width, score_scale(layer), parts->query_base, width,
+                                 parts->key_base, width, 0, parts->fixed, stride);
+    hide_masked_scores(layer, parts->fixed);
+    pass->kernels->largest_of_rows(parts->fixed, steps, stride, parts->fixed_largest);
+}
+
+static void range_of(const float *values, size_t count, float *least, float *largest) {
+    *least = *largest = values[0];
+    for (size_t j = 1; j < count; j++) {
+        *least = values[j] < *least ? values[j] : *least;
+        *largest = values[j] > *largest ? values[j] : *largest;
+    }
+}
+
+static struct shared_scores scores_of(const struct layer *layer, const struct saved_parts *parts) {
+    struct shared_scores scores = {.steps = layer->input.steps,
+                                   .stride = padded_steps(layer),
+                                   .fixed = parts->fixed,
+                                   .fixed_largest = parts->fixed_largest,
+                                   .column = parts->column};
+    range_of(scores.column, scores.steps, &scores.column_least, &scores.column_largest);
     return scores;
 }
 
-/* One example where some steps are padding: those keys are hidden, those queries left out. */
-static size_t attend_padded(const struct scalar_scores *scores, const float *x, const uint8_t *present,
-                            float *offset, float *weights, float *share, const struct kernels *kernels) {
-    struct scalar_scores hidden = *scores;
-    size_t queries = 0, stride = scores->stride;
-    memcpy(offset, scores->offset, scores->steps * stride * sizeof *offset);
-    for (size_t i = 0; i < scores->steps; i++)
-        for (size_t j = 0; j < scores->steps; j++)
-            if (present[j] == 0)
-                offset[i * stride + j] = -INFINITY;
-    hidden.offset = offset;
-    kernels->scalar_attention_forward(&hidden, x, weights, share);
-    memset(share, 0, stride * sizeof *share);
-    for (size_t i = 0; i < scores->steps; i++) {
-        if (present[i] == 0)
-            memset(weights + i * stride, 0, stride * sizeof *weights);
-        for (size_t j = 0; j < stride; j++)
-            share[j] += weights[i * stride + j];
-        queries += present[i];
+static struct shared_scores_example example_of(const struct layer *layer, const struct saved_parts *parts,
+                                               size_t b) {
+    size_t at = b * padded_steps(layer);
+    struct shared_scores_example example = {
+        .x = parts->x + at, .slope = parts->slope + at, .gain = parts->gain + at};
+    range_of(example.x, layer->input.steps, &example.x_least, &example.x_largest);
+    return example;
+}
+
+/* Softmax of one example; leaves m in its share. */
+static void attend(const struct layer *layer, const struct saved_parts *parts, struct shared_scores scores,
+                   float slope_of_x, const float *input, size_t b, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, stride = scores.stride, at = b * stride;
+    float scale = score_scale(layer), *x = parts->x + at, *share = parts->share + at;
+    memcpy(x, input + b * steps, steps * sizeof *x);
+    memset(x + steps, 0, (stride - steps) * sizeof *x);
+    for (size_t i = 0; i < steps; i++) {
+        parts->slope[at + i] = scale * (slope_of_x * x[i] + parts->row[i]);
+        parts->gain[at + i] = scale * x[i];
     }
-    return queries;
-}
-
-/* 1 / the number of queries that example `index` averages over. */
-static float query_share(const struct sizes *n, const struct layer_pass *pass, size_t index) {
-    size_t queries = 0;
-    if (pass->present == NULL)
-        return 1 / (float)n->steps;
-    for (size_t i = 0; i < n->steps; i++)
-        queries += pass->present[index * n->steps + i];
-    return queries > 0 ? 1 / (float)queries : 0;
-}
-
-static void attend(const struct sizes *n, const struct scalar_scores *scores, const struct saved_parts *parts,
-                   const float *input, size_t index, const struct layer_pass *pass) {
-    float *x = parts->x + index * n->stride, *share = parts->share + index * n->stride;
-    float *weights = parts->weights + index * n->steps * n->stride, factor = query_share(n, pass, index),
-          sum = 0;
-    memset(x, 0, n->stride * sizeof *x);
-    memcpy(x, input + index * n->steps, n->steps * sizeof *x);
-    if (pass->present == NULL)
-        pass->kernels->scalar_attention_forward(scores, x, weights, share);
-    else
-        attend_padded(scores, x, pass->present + index * n->steps, parts->padded_offset, weights, share,
-                      pass->kernels);
-    for (size_t j = 0; j < n->steps; j++) {
+    if (pass->present != NULL) {
+        float *fixed = pass->scratch, *largest = fixed + steps * stride;
+        memcpy(fixed, scores.fixed, steps * stride * sizeof *fixed);
+        hide_padded_scores(layer, b, fixed, pass);
+        pass->kernels->largest_of_rows(fixed, steps, stride, largest);
+        scores.fixed = fixed;
+        scores.fixed_largest = largest;
+    }
+    struct shared_scores_example example = example_of(layer, parts, b);
+    pass->kernels->shared_scores_forward(&scores, &example, parts->exponentials + b * steps * stride,
+                                         parts->inverse_sums + at, share);
+    size_t queries = scalar_attention_real_steps(layer, b, pass);
+    float factor = queries > 0 ? 1 / (float)queries : 0, pooled = 0;
+    for (size_t j = 0; j < stride; j++) {
         share[j] *= factor;
-        sum += share[j] * x[j];
+        pooled += share[j] * x[j];
     }
-    parts->pooled_x[index] = sum;
+    parts->pooled[b] = pooled;
+}
+
+static float dot(const float *a, const float *b, size_t count) {
+    float sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass) {
-    struct sizes n = sizes_of(layer, pass->count);
-    struct offsets at = offsets_of(layer);
-    struct saved_parts parts = parts_of(saved, &n);
-    struct scalar_scores scores = prepare_scores(layer, &n, parameters, &parts);
-    for (size_t i = 0; i < n.count; i++)
-        attend(&n, &scores, &parts, input, i, pass);
-    /* The pooled vector: sum_j m_j p_j, and then (sum_j m_j x_j) u. The shares add up to 1, so one p is
-     * itself. */
-    if (n.rows == 1)
-        for (size_t i = 0; i < n.count; i++)
-            memcpy(parts.pooled + i * n.width, parts.positions, n.width * sizeof *parts.pooled);
-    else
-        matrix_multiply(n.count, n.width, n.steps, 1, parts.share, n.stride, parts.positions, n.width, 0,
-                        parts.pooled, n.width);
-    matrix_multiply(n.count, n.width, 1, 1, parts.pooled_x, 1, parameters + at.input, n.width, 1,
-                    parts.pooled, n.width);
-    linear_forward(parameters + at.value, parameters + at.value_bias, parts.pooled, output, n.count, n.width,
-                   n.width);
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    struct scalar_attention_parts weights = scalar_attention_parts_of(layer, parameters);
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    prepare_batch(layer, &weights, &parts, pass);
+    struct shared_scores scores = scores_of(layer, &parts);
+    float slope_of_x = dot(parts.query_slope, parts.key_slope, width);
+    for (size_t b = 0; b < pass->count; b++)
+        attend(layer, &parts, scores, slope_of_x, input, b, pass);
+    matrix_multiply(pass->count, width, steps, 1, parts.share, stride, parts.place, width, 0,
+                    parts.pooled_input, width);
+    matrix_multiply(pass->count, width, 1, 1, parts.pooled, 1, weights.input_weight, width, 1,
+                    parts.pooled_input, width);
+    linear_forward(weights.value_weight, weights.value_bias, parts.pooled_input, output, pass->count, width,
+                   width);
 }
 
-/* What backward needs while it runs. */
-struct scratch_parts {
-    float *grad_pooled;                     /* r[count][width] */
-    float *along;                           /* r . u [count] */
-    float *a;                               /* [count][stride] */
-    float *grad_x;                          /* [stride] */
-    float *grad_query_part, *grad_key_part; /* [steps], [stride] */
-    float *grad_offset;                     /* [steps][stride] */
-    float *grad_positions;                  /* [rows][width] */
-    float *grad_query_rows, *grad_key_rows; /* [rows][width] */
-    float *grad_factor;                     /* [width] */
-};
-
-static struct scratch_parts scratch_of(float *scratch, const struct sizes *n) {
-    return (struct scratch_parts){.grad_pooled = take(&scratch, n->count * n->width),
-                                  .along = take(&scratch, n->count),
-                                  .a = take(&scratch, n->count * n->stride),
-                                  .grad_x = take(&scratch, n->stride),
-                                  .grad_query_part = take(&scratch, n->steps),
-                                  .grad_key_part = take(&scratch, n->stride),
-                                  .grad_offset = take(&scratch, n->steps * n->stride),
-                                  .grad_positions = take(&scratch, n->rows * n->width),
-                                  .grad_query_rows = take(&scratch, n->rows * n->width),
-                                  .grad_key_rows = take(&scratch, n->rows * n->width),
-                                  .grad_factor = take(&scratch, n->width)};
-}
-
-static size_t scratch_size(const struct layer *layer, size_t count) {
-    struct sizes n = sizes_of(layer, count);
-    return count * (n.width + 1 + n.stride) + 2 * n.stride + n.steps + n.steps * n.stride +
-           3 * n.rows * n.width + n.width;
-}
-
-/* a_j = (h_j . r) / queries, where what is the same for all j may be left out. */
-static void fill_a(const struct sizes *n, const struct saved_parts *parts, const struct scratch_parts *own,
-                   const struct layer_pass *pass) {
-    memset(own->a, 0, n->count * n->stride * sizeof *own->a);
-    if (n->rows > 1)
-        matrix_multiply_transposed_b(n->count, n->steps, n->width, 1, own->grad_pooled, n->width,
-                                     parts->positions, n->width, 0, own->a, n->stride);
-    for (size_t i = 0; i < n->count; i++) {
-        float factor = query_share(n, pass, i), *a = own->a + i * n->stride;
-        for (size_t j = 0; j < n->steps; j++)
-            a[j] = factor * (a[j] + own->along[i] * parts->x[i * n->stride + j]);
+/* grad_x[T] of one example: as the key j in every row, as the query i in its own, and in z. */
+static void send_to_input(const struct layer *layer, const struct saved_parts *parts,
+                          const struct gradients *gradients, size_t b, float slope_of_x, float grad_pooled,
+                          float *grad_x) {
+    size_t steps = layer->input.steps, stride = padded_steps(layer), at = b * stride;
+    const float *grad_share = gradients->share + at, *share = parts->share + at;
+    float scale = score_scale(layer);
+    for (size_t j = 0; j < steps; j++)
+        grad_x[j] = share[j] * grad_pooled;
+    for (size_t i = 0; i < steps; i++) {
+        const float *row = parts->exponentials + (b * steps + i) * stride;
+        float inverse = parts->inverse_sums[at + i], mean = inverse * dot(row, grad_share, stride);
+        float as_query = slope_of_x * gradients->row_products[i];
+        for (size_t j = 0; j < steps; j++) {
+            float change = inverse * row[j] * (grad_share[j] - mean);
+            grad_x[j] += change * parts->slope[at + i];
+            as_query += change * parts->column[j];
+        }
+        grad_x[i] += scale * as_query;
     }
 }
 
-/* Through the attention of every example; returns the gradient of `square`. */
-static float through_attention(const struct sizes *n, const struct saved_parts *parts,
-                               const struct scratch_parts *own, float square, float *grad_input,
-                               const struct layer_pass *pass) {
-    struct scalar_scores scores = {n->steps,          n->stride,       square,
-                                   parts->query_part, parts->key_part, parts->offset};
-    bool has_offset = n->rows > 1;
-    struct scalar_score_gradients gradients = {0, own->grad_query_part,
-                                               has_offset ? own->grad_key_part : NULL,
-                                               has_offset ? own->grad_offset : NULL};
-    memset(own->grad_query_part, 0, n->steps * sizeof(float));
-    memset(own->grad_key_part, 0, n->stride * sizeof(float));
-    if (has_offset)
-        memset(own->grad_offset, 0, n->steps * n->stride * sizeof(float));
-    for (size_t i = 0; i < n->count; i++) {
-        const float *x = parts->x + i * n->stride, *share = parts->share + i * n->stride;
-        if (grad_input != NULL)
-            for (size_t j = 0; j < n->stride; j++)
-                own->grad_x[j] = share[j] * own->along[i];
-        pass->kernels->scalar_attention_backward(&scores, x, parts->weights + i * n->steps * n->stride,
-                                                 own->a + i * n->stride, &gradients,
-                                                 grad_input == NULL ? NULL : own->grad_x);
-        if (grad_input != NULL)
-            memcpy(grad_input + i * n->steps, own->grad_x, n->steps * sizeof *grad_input);
+/* One example's part in the gradients of A (returned), B, C, D and x. gradients->share holds dm. */
+static float attend_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
+                             const struct saved_parts *parts, const struct gradients *gradients, size_t b,
+                             float *grad_input, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    struct shared_scores scores = {.steps = steps, .stride = stride};
+    struct shared_scores_example example = {.x = parts->x + b * stride, .gain = parts->gain + b * stride};
+    float *grad_share = gradients->share + b * stride, scale = score_scale(layer), grad_slope_of_x = 0;
+    size_t queries = scalar_attention_real_steps(layer, b, pass);
+    float grad_pooled = dot(weights->input_weight, gradients->pooled_input + b * width, width);
+    float factor = queries > 0 ? LN_OF_2 / (float)queries : 0;
+    for (size_t j = 0; j < steps; j++)
+        grad_share[j] = factor * (grad_share[j] + grad_pooled * example.x[j]);
+    struct shared_scores_gradient sums = {gradients->fixed, gradients->column, gradients->row_products};
+    pass->kernels->shared_scores_backward(&scores, &example, parts->exponentials + b * steps * stride,
+                                          parts->inverse_sums + b * stride, grad_share, &sums);
+    for (size_t i = 0; i < steps; i++) {
+        gradients->row[i] += scale * gradients->row_products[i];
+        grad_slope_of_x += example.gain[i] * gradients->row_products[i];
     }
-    return gradients.square;
+    if (grad_input != NULL)
+        send_to_input(layer, parts, gradients, b, dot(parts->query_slope, parts->key_slope, width),
+                      grad_pooled, grad_input + b * steps);
+    return grad_slope_of_x;
 }
 
-/* From the parts of the scores to U and P of one side, and on to its weight, its bias, u and p. `own_rows` is
- * the side's P, `other_*` the other side's. */
-struct side {
-    const float *weight, *other_factor, *other_rows, *grad_part;
-    float *grad_rows, *grad_weight, *grad_bias;
-    bool is_key;
-};
-
-static void through_side(const struct sizes *n, const struct side *side, float grad_square,
-                         const struct saved_parts *parts, const struct scratch_parts *own, const float *u,
-                         float *grad_u, const struct layer_pass *pass) {
-    size_t width = n->width, rows = n->rows;
-    float *grad_factor = own->grad_factor;
-    for (size_t j = 0; j < width; j++)
-        grad_factor[j] = n->scale * grad_square * side->other_factor[j];
-    /* grad_part is the gradient of (other factor) . (own rows), and of (own factor) . (other rows) the
-     * other's. */
-    const float *other_part = side->is_key ? own->grad_query_part : own->grad_key_part;
-    matrix_multiply(1, width, rows, n->scale, other_part, rows, side->other_rows, width, 1, grad_factor,
+/* From the gradients of A, B, C, D to those of Uq, Uk, Pq, Pk. */
+static void split_scores(const struct layer *layer, const struct saved_parts *parts,
+                         const struct gradients *gradients, float grad_slope_of_x) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    float scale = score_scale(layer);
+    for (size_t k = 0; k < width; k++) {
+        gradients->query_slope[k] = grad_slope_of_x * parts->key_slope[k];
+        gradients->key_slope[k] = grad_slope_of_x * parts->query_slope[k];
+    }
+    matrix_multiply(1, width, steps, 1, gradients->column, stride, parts->key_base, width, 1,
+                    gradients->query_slope, width);
+    matrix_multiply(1, width, steps, 1, gradients->row, stride, parts->query_base, width, 1,
+                    gradients->key_slope, width);
+    matrix_multiply(steps, width, steps, scale, gradients->fixed, stride, parts->key_base, width, 0,
+                    gradients->query_base, width);
+    matrix_multiply(steps, width, 1, 1, gradients->row, 1, parts->key_slope, width, 1, gradients->query_base,
                     width);
-    matrix_multiply(rows, width, 1, n->scale, side->grad_part, 1, side->other_factor, width, 0,
-                    side->grad_rows, width);
-    if (rows > 1 && side->is_key)
-        matrix_multiply_transposed_a(rows, width, rows, n->scale, own->grad_offset, n->stride,
-                                     side->other_rows, width, 1, side->grad_rows, width);
-    else if (rows > 1)
-        matrix_multiply(rows, width, rows, n->scale, own->grad_offset, n->stride, side->other_rows, width, 1,
-                        side->grad_rows, width);
-    linear_backward(side->weight, parts->positions, side->grad_rows, own->grad_positions, true,
-                    side->grad_weight, NULL, rows, width, width);
-    pass->kernels->add_column_sums(side->grad_rows, rows, width, side->grad_bias);
-    linear_backward(side->weight, u, grad_factor, grad_u, true, side->grad_weight, NULL, 1, width, width);
+    matrix_multiply_transposed_a(steps, width, steps, scale, gradients->fixed, stride, parts->query_base,
+                                 width, 0, gradients->key_base, width);
+    matrix_multiply(steps, width, 1, 1, gradients->column, 1, parts->query_slope, width, 1,
+                    gradients->key_base, width);
 }
 
-/* The gradients of everything but the value projection. */
-static void add_parameter_gradients(const struct layer *layer, const struct sizes *n, const float *parameters,
-                                    const struct saved_parts *parts, const struct scratch_parts *own,
-                                    float grad_square, float *grad_parameters,
+/* Through one projection, query or key: weight and bias, and what it sends to u and p. */
+static void project_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
+                             const struct saved_parts *parts, const struct gradients *gradients,
+                             const float *weight, const float *grad_slope, const float *grad_base,
+                             float *grad_weight, float *grad_bias) {
+    size_t steps = layer->input.steps, width = layer->output.width;
+    linear_backward(weight, parts->place, grad_base, gradients->place, true, grad_weight, grad_bias, steps,
+                    width, width);
+    matrix_multiply(width, width, 1, 1, grad_slope, 1, weights->input_weight, width, 1, grad_weight, width);
+    matrix_multiply(1, width, width, 1, grad_slope, width, weight, width, 1, gradients->input_weight, width);
+}
+
+static void add_parameter_gradients(const struct layer *layer, const struct scalar_attention_parts *weights,
+                                    const struct saved_parts *parts, const struct gradients *gradients,
+                                    float grad_slope_of_x, const struct scalar_attention_parts *to,
                                     const struct layer_pass *pass) {
-    struct offsets at = offsets_of(layer);
-    float *grad_u = grad_parameters + at.input;
-    matrix_multiply_transposed_a(1, n->width, n->count, 1, parts->pooled_x, 1, own->grad_pooled, n->width, 1,
-                                 grad_u, n->width);
-    if (n->rows > 1) {
-        matrix_multiply_transposed_a(n->rows, n->width, n->count, 1, parts->share, n->stride,
-                                     own->grad_pooled, n->width, 0, own->grad_positions, n->width);
-    } else {
-        /* One p for all steps: the shares add up to 1, the gradients of b and d to 0, those of g are summed.
-         */
-        memset(own->grad_positions, 0, n->width * sizeof(float));
-        pass->kernels->add_column_sums(own->grad_pooled, n->count, n->width, own->grad_positions);
-        for (size_t i = 1; i < n->steps; i++)
-            own->grad_query_part[0] += own->grad_query_part[i];
-    }
-    struct side query = {parameters + at.query,
-                         parts->key_factor,
-                         parts->key_rows,
-                         own->grad_query_part,
-                         own->grad_query_rows,
-                         grad_parameters + at.query,
-                         grad_parameters + at.query_bias,
-                         false};
-    struct side key = {parameters + at.key,
-                       parts->query_factor,
-                       parts->query_rows,
-                       own->grad_key_part,
-                       own->grad_key_rows,
-                       grad_parameters + at.key,
-                       grad_parameters + at.key_bias,
-                       true};
-    through_side(n, &query, grad_square, parts, own, parameters + at.input, grad_u, pass);
-    through_side(n, &key, grad_square, parts, own, parameters + at.input, grad_u, pass);
-    pass->kernels->add_column_sums(own->grad_positions, n->rows, n->width, grad_parameters + at.input_bias);
-    if (layer->options.position == POSITION_LEARNED)
-        pass->kernels->add_column_sums(own->grad_positions, 1, n->rows * n->width,
-                                       grad_parameters + at.position);
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    /* z = (m.x) u + sum_j m_j p_j */
+    matrix_multiply(1, width, pass->count, 1, parts->pooled, pass->count, gradients->pooled_input, width, 0,
+                    gradients->input_weight, width);
+    matrix_multiply_transposed_a(steps, width, pass->count, 1, parts->share, stride, gradients->pooled_input,
+                                 width, 0, gradients->place, width);
+    split_scores(layer, parts, gradients, grad_slope_of_x);
+    project_backward(layer, weights, parts, gradients, weights->query_weight, gradients->query_slope,
+                     gradients->query_base, to->query_weight, to->query_bias);
+    project_backward(layer, weights, parts, gradients, weights->key_weight, gradients->key_slope,
+                     gradients->key_base, to->key_weight, to->key_bias);
+    pass->kernels->add_column_sums(gradients->input_weight, 1, width, to->input_weight);
+    pass->kernels->add_column_sums(gradients->place, steps, width, to->input_bias);
+    if (to->positions != NULL)
+        pass->kernels->add_column_sums(gradients->place, 1, steps * width, to->positions);
 }
 
 static void backward(const struct layer *layer, const float *parameters, const float *input,
@@ -404,41 +371,45 @@ static void backward(const struct layer *layer, const float *parameters, const f
                      float *grad_parameters, const struct layer_pass *pass) {
     (void)input;
     (void)output;
-    struct sizes n = sizes_of(layer, pass->count);
-    struct offsets at = offsets_of(layer);
-    struct saved_parts parts = parts_of(saved, &n);
-    struct scratch_parts own = scratch_of(pass->scratch, &n);
-    float square;
-    linear_backward(parameters + at.value, parts.pooled, grad_output, own.grad_pooled, false,
-                    grad_parameters == NULL ? NULL : grad_parameters + at.value,
-                    grad_parameters == NULL ? NULL : grad_parameters + at.value_bias, n.count, n.width,
-                    n.width);
-    matrix_multiply(n.count, 1, n.width, 1, own.grad_pooled, n.width, parameters + at.input, 1, 0, own.along,
-                    1);
-    matrix_multiply(1, 1, n.width, n.scale, parts.query_factor, n.width, parts.key_factor, 1, 0, &square, 1);
-    fill_a(&n, &parts, &own, pass);
-    float grad_square = through_attention(&n, &parts, &own, square, grad_input, pass);
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    struct scalar_attention_parts weights = scalar_attention_parts_of(layer, parameters), to = {0};
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    struct gradients gradients;
+    lay_out_gradients(&gradients, pass->scratch, layer, pass->count);
     if (grad_parameters != NULL)
-        add_parameter_gradients(layer, &n, parameters, &parts, &own, grad_square, grad_parameters, pass);
+        to = scalar_attention_parts_of(layer, grad_parameters);
+    linear_backward(weights.value_weight, parts.pooled_input, grad_output, gradients.pooled_input, false,
+                    to.value_weight, to.value_bias, pass->count, width, width);
+    /* fixed, column, row, row_products and share lie one behind the other; sums begin, and padding is, zero.
+     */
+    memset(gradients.fixed, 0, ((steps + 3 + pass->count) * stride) * sizeof *gradients.fixed);
+    matrix_multiply_transposed_b(pass->count, steps, width, 1, gradients.pooled_input, width, parts.place,
+                                 width, 0, gradients.share, stride);
+    float grad_slope_of_x = 0;
+    for (size_t b = 0; b < pass->count; b++)
+        grad_slope_of_x += attend_backward(layer, &weights, &parts, &gradients, b, grad_input, pass);
+    if (grad_parameters != NULL)
+        add_parameter_gradients(layer, &weights, &parts, &gradients, grad_slope_of_x, &to, pass);
 }
 
-/* Rows without the padding of whole vectors. */
 static void attention(const struct layer *layer, const float *parameters, const float *input,
                       const float *saved, float *weights, const struct layer_pass *pass) {
     (void)parameters;
     (void)input;
-    struct sizes n = sizes_of(layer, pass->count);
-    size_t weights_offset =
-        saved_size(layer, pass->count) - n.count * (n.steps * n.stride + n.stride + n.width + 1);
-    for (size_t row = 0; row < n.count * n.steps; row++)
-        memcpy(weights + row * n.steps, saved + weights_offset + row * n.stride, n.steps * sizeof *weights);
+    size_t steps = layer->input.steps, stride = padded_steps(layer);
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    for (size_t b = 0; b < pass->count; b++)
+        for (size_t i = 0; i < steps; i++)
+            for (size_t j = 0; j < steps; j++)
+                weights[(b * steps + i) * steps + j] =
+                    parts.exponentials[(b * steps + i) * stride + j] * parts.inverse_sums[b * stride + i];
 }
 
 const struct layer_type layer_scalar_attention = {
-    .name = "attention over single numbers, averaged over its queries",
-    .output_shape = output_shape,
-    .describe = describe,
-    .initialise = initialise,
+    .name = "attention over numbers with positions, averaged over its queries",
+    .output_shape = scalar_attention_output_shape,
+    .describe = scalar_attention_describe,
+    .initialise = scalar_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
     .forward = forward,

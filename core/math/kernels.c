@@ -1,6 +1,8 @@
 /* The plain kernels, and the choice between them and the fast ones: see kernels.h. */
 #include "core/math/kernels.h"
 
+#include "core/math/score_kernels.h"
+
 #include <math.h>
 
 static void exponential(float *values, size_t count) {
@@ -113,6 +115,14 @@ static void normalise_row(const float *x, float factor, float shift, const float
         y[i] = fmaf(fmaf(x[i], factor, shift), weight[i], bias[i]);
 }
 
+static void largest_of_rows(const float *matrix, size_t rows, size_t columns, float *largest) {
+    for (size_t i = 0; i < rows; i++) {
+        largest[i] = -INFINITY;
+        for (size_t j = 0; j < columns; j++)
+            largest[i] = fmaxf(largest[i], matrix[i * columns + j]);
+    }
+}
+
 static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
                       size_t count, const struct adam_factors *factors) {
     for (size_t i = 0; i < count; i++) {
@@ -137,8 +147,10 @@ const struct kernels kernels_plain = {
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
     .normalise_row = normalise_row,
-    .scalar_attention_forward = scalar_attention_forward_plain,
-    .scalar_attention_backward = scalar_attention_backward_plain,
+    .largest_of_rows = largest_of_rows,
+    .shared_scores_forward = shared_scores_forward_plain,
+    .shared_scores_backward = shared_scores_backward_plain,
+    .tilted_moments = tilted_moments_plain,
     .adam_step = adam_step,
 };
 

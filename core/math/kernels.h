@@ -6,9 +6,11 @@
 #ifndef ATTNLAB_CORE_MATH_KERNELS_H
 #define ATTNLAB_CORE_MATH_KERNELS_H
 
-#include "core/math/scalar_attention.h"
-
 #include <stddef.h>
+
+struct shared_scores; /* core/math/shared_scores.h */
+struct shared_scores_example;
+struct shared_scores_gradient;
 
 /* What a step of Adam multiplies with: see core/model/adam.h. */
 struct adam_factors {
@@ -62,12 +64,27 @@ struct kernels {
     void (*normalise_row)(const float *x, float factor, float shift, const float *weight, const float *bias,
                           float *y, size_t count);
 
-    /* See core/math/scalar_attention.h. */
-    void (*scalar_attention_forward)(const struct scalar_scores *scores, const float *x, float *weights,
-                                     float *share);
-    void (*scalar_attention_backward)(const struct scalar_scores *scores, const float *x,
-                                      const float *weights, const float *a,
-                                      struct scalar_score_gradients *gradients, float *grad_x);
+    /* largest[rows]: of each row of matrix[rows][columns]. */
+    void (*largest_of_rows)(const float *matrix, size_t rows, size_t columns, float *largest);
+
+    /* Softmax, in base 2, of an example's scores: w_ij = exponentials[T][stride] * inverse_sums[T] (0 where
+     * nothing is seen); share[stride] becomes sum_i w_ij. */
+    void (*shared_scores_forward)(const struct shared_scores *scores,
+                                  const struct shared_scores_example *example, float *exponentials,
+                                  float *inverse_sums, float *share);
+
+    /* Back from grad_share[stride], the same for every query: ds_ij = w_ij (g_j - sum_k w_ik g_k),
+     * into which the caller puts the factor ln 2 that base 2 brings. Adds to gradient->fixed and
+     * gradient->column (sum_i ds_ij gain_i), writes gradient->row_products. */
+    void (*shared_scores_backward)(const struct shared_scores *scores,
+                                   const struct shared_scores_example *example, const float *exponentials,
+                                   const float *inverse_sums, const float *grad_share,
+                                   const struct shared_scores_gradient *gradient);
+
+    /* Mean and variance of values[count] under weights in proportion to 2^(tilts[i] values_j), for each tilt
+     * ("exponential tilting"). means and variances are [tilt_count]. */
+    void (*tilted_moments)(const float *values, size_t count, const float *tilts, size_t tilt_count,
+                           float *means, float *variances);
 
     /* One step of Adam over `count` parameters. */
     void (*adam_step)(float *parameters, const float *gradient, float *first_moment, float *second_moment,

@@ -2,6 +2,8 @@
  * written through masks, so that no value depends on where in memory it lies. */
 #include "core/math/kernels.h"
 
+#include "core/math/score_kernels.h"
+
 #if defined(__AVX2__)
 
 #include "core/math/vector_avx2.h"
@@ -223,6 +225,12 @@ static void normalise_row(const float *x, float factor, float shift, const float
     }
 }
 
+static void largest_of_rows(const float *matrix, size_t rows, size_t columns, float *largest) {
+    __m256i tail = vector_first_lanes((int)(columns % 8));
+    for (size_t i = 0; i < rows; i++)
+        largest[i] = largest_of(matrix + i * columns, columns, tail);
+}
+
 static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
                       size_t count, const struct adam_factors *factors) {
     const __m256 correction = _mm256_set1_ps(factors->second_correction),
@@ -259,8 +267,10 @@ const struct kernels kernels_avx2 = {
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
     .normalise_row = normalise_row,
-    .scalar_attention_forward = scalar_attention_forward_avx2,
-    .scalar_attention_backward = scalar_attention_backward_avx2,
+    .largest_of_rows = largest_of_rows,
+    .shared_scores_forward = shared_scores_forward_avx2,
+    .shared_scores_backward = shared_scores_backward_avx2,
+    .tilted_moments = tilted_moments_avx2,
     .adam_step = adam_step,
 };
 

@@ -31,6 +31,25 @@ static inline __m256 vector_exp(__m256 x) {
     return _mm256_blendv_ps(result, x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
 
+/* 2^x for x below 127, within 2 units in the last place, in two thirds of the instructions: nothing is lost
+ * in reducing x to n + f with |f| <= 1/2. Below -127 it is 0 (there f is 0 and the polynomial exactly 1); NaN
+ * stays NaN. The polynomial is the best of its degree with p(0) = 1 by relative error, 9.1e-8. */
+static inline __m256 vector_exp2(__m256 x) {
+    /* Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits. */
+    const __m256 rounder = _mm256_set1_ps(12582912.0f);
+    __m256 bounded = _mm256_max_ps(_mm256_set1_ps(-127), x);
+    __m256 shifted = _mm256_add_ps(bounded, rounder);
+    __m256 f = _mm256_sub_ps(bounded, _mm256_sub_ps(shifted, rounder));
+    __m256 p = _mm256_set1_ps(1.32647238206118345e-3f);
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(9.671512991189957e-3f));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(5.550733581185341e-2f));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(0.24022242426872253f));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(0.6931470036506653f));
+    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(1));
+    __m256i power = _mm256_slli_epi32(_mm256_castps_si256(shifted), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), power));
+}
+
 static inline __m256 vector_sigmoid(__m256 x) {
     const __m256 one = _mm256_set1_ps(1);
     __m256 e = vector_exp(_mm256_xor_ps(x, _mm256_set1_ps(-0.0f)));

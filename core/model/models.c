@@ -47,8 +47,10 @@ static void add_input(struct model *model, const struct model_options *options) 
 /* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster. */
 static void build_attention(struct model *model, const struct model_options *options) {
     struct layer_options attention = {.heads = 1, .mask = options->mask, .position = options->position};
+    bool is_unplaced = options->position == POSITION_NONE && options->mask == ATTENTION_MASK_NONE;
     if (!model->reads_tokens) {
-        model_add_layer(model, &layer_scalar_attention, "", options->width, &attention);
+        model_add_layer(model, is_unplaced ? &layer_unplaced_attention : &layer_scalar_attention, "",
+                        options->width, &attention);
     } else {
         add_embedding(model, options);
         if (options->position == POSITION_LEARNED)

@@ -106,8 +106,9 @@ static bool set_diverged(const struct training *training, const char *what, stru
 
 /* Adam's steps have a bounded length, so a far too large learning rate need not overflow: the loss stays
  * finite and means nothing. An epoch this many times worse than guessing (ln of the number of classes) is
- * taken for that. */
-static const double divergence_factor = 10;
+ * taken for that. Not ten times: the chapter's attention with seed 0 has such an epoch, in PyTorch as well,
+ * and recovers. */
+static const double divergence_factor = 30;
 
 static bool check_epoch(const struct training *training, double loss, struct error *error) {
     char what[120];

@@ -1,0 +1,87 @@
+/* Softmax (in base 2) of scores that a batch shares, and moments under tilted weights: the plain versions of
+ * the kernels in kernels.h. Exponentials are taken of differences to an upper bound of the row, so they stay
+ * below 1. */
+#include "core/math/score_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+static float score_at(const struct shared_scores *scores, const struct shared_scores_example *example,
+                      size_t i, size_t j) {
+    return scores->fixed[i * scores->stride + j] + example->slope[i] * example->x[j] +
+           example->gain[i] * scores->column[j];
+}
+
+/* row[stride] = 2^(s_ij - shift); returns the sum. */
+static float exponentials_of_row(const struct shared_scores *scores,
+                                 const struct shared_scores_example *example, size_t i, float shift,
+                                 float *row) {
+    float sum = 0;
+    for (size_t j = 0; j < scores->stride; j++)
+        sum += row[j] = exp2f(score_at(scores, example, i, j) - shift);
+    return sum;
+}
+
+static float largest_score(const struct shared_scores *scores, const struct shared_scores_example *example,
+                           size_t i) {
+    float largest = -INFINITY;
+    for (size_t j = 0; j < scores->steps; j++)
+        largest = fmaxf(largest, score_at(scores, example, i, j));
+    return largest;
+}
+
+void shared_scores_forward_plain(const struct shared_scores *scores,
+                                 const struct shared_scores_example *example, float *exponentials,
+                                 float *inverse_sums, float *share) {
+    memset(share, 0, scores->stride * sizeof *share);
+    for (size_t i = 0; i < scores->steps; i++) {
+        float *row = exponentials + i * scores->stride;
+        float bound = shared_scores_bound(scores, example, i);
+        float sum = exponentials_of_row(scores, example, i, bound == -INFINITY ? 0 : bound, row);
+        if (sum < shared_scores_least_sum && bound != -INFINITY)
+            sum = exponentials_of_row(scores, example, i, largest_score(scores, example, i), row);
+        inverse_sums[i] = sum == 0 ? 0 : 1 / sum;
+        for (size_t j = 0; j < scores->stride; j++)
+            share[j] += inverse_sums[i] * row[j];
+    }
+}
+
+void shared_scores_backward_plain(const struct shared_scores *scores,
+                                  const struct shared_scores_example *example, const float *exponentials,
+                                  const float *inverse_sums, const float *grad_share,
+                                  const struct shared_scores_gradient *gradient) {
+    size_t stride = scores->stride;
+    for (size_t i = 0; i < scores->steps; i++) {
+        const float *row = exponentials + i * stride;
+        float mean = 0, product = 0;
+        for (size_t j = 0; j < stride; j++)
+            mean += row[j] * grad_share[j];
+        mean *= inverse_sums[i];
+        for (size_t j = 0; j < stride; j++) {
+            float change = inverse_sums[i] * row[j] * (grad_share[j] - mean);
+            gradient->fixed[i * stride + j] += change;
+            gradient->column[j] += example->gain[i] * change;
+            product += change * example->x[j];
+        }
+        gradient->row_products[i] = product;
+    }
+}
+
+void tilted_moments_plain(const float *values, size_t count, const float *tilts, size_t tilt_count,
+                          float *means, float *variances) {
+    float least, largest;
+    score_kernels_range(values, count, &least, &largest);
+    for (size_t i = 0; i < tilt_count; i++) {
+        /* Around the value with the largest weight: nothing overflows, and the variance cancels least. */
+        float centre = tilts[i] > 0 ? largest : least, sum = 0, first = 0, second = 0;
+        for (size_t j = 0; j < count; j++) {
+            float difference = values[j] - centre, weight = exp2f(tilts[i] * difference);
+            sum += weight;
+            first += weight * difference;
+            second += weight * difference * difference;
+        }
+        float mean = first / sum;
+        means[i] = centre + mean;
+        variances[i] = second / sum - mean * mean;
+    }
+}
