@@ -42,7 +42,8 @@ static struct model general_model(const struct comparison *comparison) {
 
 static struct model scalar_model(const struct comparison *comparison) {
     struct model model = {.input = {STEPS, 1}};
-    struct layer_options options = {.mask =
+    struct layer_options options = {.position = comparison->has_positions ? POSITION_LEARNED : POSITION_NONE,
+                                    .mask =
                                         comparison->is_masked ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE};
     model_add_layer(&model, comparison->has_positions ? &layer_scalar_attention : &layer_unplaced_attention,
                     "", WIDTH, &options);
