@@ -1,0 +1,200 @@
+#!/usr/bin/python3
+"""attnlab and PyTorch side by side, as a student would compare them: the daemon over HTTP, PyTorch in this process.
+
+A run of two epochs (64 steps for numbers, 50 for text) must have PyTorch's losses, and its exported weights, loaded into the
+PyTorch class by load_state_dict, must give its logits, probabilities and attention. The seeds are others than those of the
+committed golden values. Needs python3-torch; tests/run skips this file without it.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from models import BATCH, LENGTH, MODELS, Transformer  # noqa: E402
+
+PROGRAM = os.environ.get("ATTNLAB_PROGRAM", os.path.join(HERE, "..", "..", "build", "attnlab"))
+SEED = 5
+
+
+def read_safetensors(data):
+    """Header length in 8 bytes, a JSON header, then the tensors."""
+    size = int.from_bytes(data[:8], "little")
+    header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        tensors[name] = torch.tensor(np.frombuffer(body[first:last], "<f4").reshape(entry["shape"]).copy())
+    return tensors
+
+
+def train(model, batches, rate, epochs):
+    """The mean loss of each epoch, each example counted once."""
+    optimiser, loss_of, rows = torch.optim.Adam(model.parameters(), lr=rate), nn.CrossEntropyLoss(), []
+    for _ in range(epochs):
+        total = count = 0
+        for inputs, labels in batches():
+            optimiser.zero_grad()
+            loss = loss_of(model(inputs), labels)
+            loss.backward()
+            optimiser.step()
+            total += loss.item() * len(labels)
+            count += len(labels)
+        rows.append(total / count)
+    return rows
+
+
+class Daemon:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--data", self.folder.name]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().split()[-1].rstrip("/")
+
+    def get(self, path, raw=False):
+        with urllib.request.urlopen(self.url + path, timeout=60) as answer:
+            body = answer.read()
+        return body if raw else json.loads(body)
+
+    def post(self, path, value):
+        request = urllib.request.Request(self.url + path, json.dumps(value).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.loads(answer.read())
+
+    def train(self, **parameters):
+        run = self.post("/api/runs", {"experiment": "train", "seed": SEED, "epochs": 2, **parameters})
+        while run["state"] in ("queued", "running"):
+            with urllib.request.urlopen(f"{self.url}/api/runs/{run['id']}/events", timeout=300) as stream:
+                stream.read()
+            run = self.get(f"/api/runs/{run['id']}")
+        return run
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(timeout=30)
+        self.process.stdout.close()
+        self.folder.cleanup()
+
+
+class Comparison(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        torch.set_num_threads(1)
+        cls.daemon = Daemon()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+
+    def assert_near(self, ours, theirs, tolerance, what):
+        ours, theirs = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
+        self.assertEqual(ours.shape, theirs.shape, what)
+        self.assertLessEqual(np.abs(ours - theirs).max(), tolerance * max(1.0, np.abs(theirs).max()), what)
+
+    def check_losses(self, run, losses):
+        self.assertEqual(run["state"], "succeeded")
+        rows = self.daemon.get(f"/api/runs/{run['id']}/metrics")["rows"]
+        self.assertIsNone(rows[0]["train_loss"])
+        self.assert_near([row["train_loss"] for row in rows[1:]], losses, 1e-5, "losses of the epochs")
+
+    def load_into(self, run, model):
+        tensors = read_safetensors(self.daemon.get(f"/api/runs/{run['id']}/model.safetensors", raw=True))
+        model.load_state_dict(tensors, strict=True)
+        self.assertEqual(run["result"]["parameter_count"], sum(p.numel() for p in model.parameters()))
+        return model.eval()
+
+    def check_numbers(self, name, **parameters):
+        torch.manual_seed(SEED)
+        values = np.random.default_rng(1).normal(0, 1, (2000, LENGTH, 1)).astype(np.float32)
+        inputs, labels = torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
+        model = MODELS[name]()
+        order = torch.Generator().manual_seed(SEED)
+        loader = DataLoader(TensorDataset(inputs, labels), batch_size=BATCH, shuffle=True, generator=order)
+        run = self.daemon.train(**parameters)
+        self.check_losses(run, train(model, lambda: loader, 0.005, 2))
+
+        model = self.load_into(run, MODELS[name]())
+        tests = np.random.default_rng(2).normal(0, 1, (600, LENGTH, 1)).astype(np.float32)
+        some = tests[:16]
+        with torch.no_grad():
+            logits = model(torch.tensor(some))
+        answers = self.daemon.post(f"/api/runs/{run['id']}/predictions", {"sequences": some[:, :, 0].tolist()})
+        answers = answers["predictions"]
+        self.assert_near([a["logits"] for a in answers], logits.numpy(), 1e-5, "logits")
+        self.assert_near([a["probabilities"] for a in answers], torch.softmax(logits, 1).numpy(), 1e-5, "probabilities")
+        if parameters["model"] == "attention":
+            matrix = self.daemon.get(f"/api/runs/{run['id']}/attention?epoch=last&example=3")["weights"]
+            self.assert_near(matrix, model.weights[3].numpy(), 1e-5, "attention")
+            mean = self.daemon.get(f"/api/runs/{run['id']}/attention/mean")["weights"]
+            with torch.no_grad():
+                model(torch.tensor(tests[:200]))
+            self.assert_near(mean, model.weights.mean((0, 1)).numpy(), 1e-5, "mean attention")
+
+    def test_rnn(self):
+        self.check_numbers("rnn", model="rnn")
+
+    def test_lstm(self):
+        self.check_numbers("lstm", model="lstm")
+
+    def test_attention(self):
+        self.check_numbers("attention", model="attention")
+
+    def test_attention_without_positions(self):
+        self.check_numbers("attention without positions", model="attention", position="none")
+
+    def reviews(self, split):
+        examples, total = [], 1
+        while len(examples) < total:
+            path = f"/api/datasets/reviews/examples?split={split}&limit=50&offset={len(examples)}"
+            answer = self.daemon.get(path)
+            examples += answer["examples"]
+            total = answer["total"]
+        return examples
+
+    def test_transformer_on_text(self):
+        examples, vocabulary = self.reviews("train"), {}
+
+        def encode(words):
+            ids = [vocabulary.get(word, 1) for word in words][:20]
+            return ids + [0] * (20 - len(ids))
+
+        for example in examples:
+            for word in example["tokens"]:
+                vocabulary.setdefault(word, len(vocabulary) + 2)
+        tokens = torch.tensor([encode(example["tokens"]) for example in examples])
+        labels = torch.tensor([example["class_index"] for example in examples])
+        torch.manual_seed(SEED)
+        model = Transformer(len(vocabulary) + 2)
+        torch.manual_seed(SEED)
+
+        def batches():
+            for rows in torch.randperm(len(labels)).split(BATCH):
+                yield tokens[rows], labels[rows]
+
+        run = self.daemon.train(model="transformer", task="reviews")
+        self.check_losses(run, train(model, batches, 0.003, 2))
+
+        model = self.load_into(run, Transformer(len(vocabulary) + 2))
+        texts = [example["text"] for example in self.reviews("test")[:16]]
+        answers = self.daemon.post(f"/api/runs/{run['id']}/predictions", {"texts": texts})["predictions"]
+        for answer in answers:
+            with torch.no_grad():
+                logits = model(torch.tensor([encode(answer["tokens"])]))
+            self.assert_near(answer["logits"], logits[0].numpy(), 1e-5, "logits")
+            count = len(answer["tokens"])
+            self.assert_near(answer["attention"], model.block.attn.weights[0, :, :count, :count].mean(0).numpy(), 1e-5, "attention")
+
+
+if __name__ == "__main__":
+    unittest.main()
