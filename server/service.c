@@ -1,8 +1,5 @@
 #include "server/service.h"
 
-#include "server/secret.h"
-
-#include <stdio.h>
 #include <unistd.h>
 
 enum { BACKGROUND_THREADS = 2 };
@@ -24,9 +21,6 @@ bool service_open(struct service *service, const struct options *options, char *
     const struct runs_options runs_options = {.worker_count = options->workers};
     service->options = options;
     service->memory_limit_bytes = half_of_memory();
-    char secret[SECRET_SIZE] = "";
-    secret_create(secret, NULL);
-    snprintf(service->name, sizeof service->name, "%.6s", secret);
     service->store = store_open_sqlite(options->data, warning, warning_size, error);
     service->event_log = service->store ? event_log_open(service->store, error) : NULL;
     service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;
@@ -37,8 +31,7 @@ bool service_open(struct service *service, const struct options *options, char *
     service->inspector =
         service->runs ? inspector_open(service->store, datasets_source(service->datasets), error) : NULL;
     service->background = service->inspector ? background_open(BACKGROUND_THREADS, error) : NULL;
-    service->access = service->background ? access_open(options, service->store, error) : NULL;
-    service->statistics = service->access ? statistics_open(error) : NULL;
+    service->statistics = service->background ? statistics_open(error) : NULL;
     if (!service->statistics) {
         service_close(service);
         return false;
@@ -59,7 +52,6 @@ void service_drain(struct service *service) {
 
 void service_close(struct service *service) {
     background_close(service->background);
-    access_close(service->access);
     inspector_close(service->inspector);
     runs_close(service->runs);
     parking_close(service->parking);

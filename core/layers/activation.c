@@ -6,20 +6,20 @@
 static const float inverse_sqrt_2 = 0.70710678118654752440f;
 static const float inverse_sqrt_2_pi = 0.39894228040143267794f;
 
-void activation_forward(enum activation activation, const float *input, float *output, size_t count) {
-    if (activation == ACTIVATION_RELU)
-        for (size_t i = 0; i < count; i++)
-            output[i] = input[i] > 0 ? input[i] : 0;
-    else
-        for (size_t i = 0; i < count; i++)
-            output[i] = input[i] * 0.5f * (1 + erff(input[i] * inverse_sqrt_2));
+void activation_forward(enum activation activation, const float *input, float *output, size_t count,
+                        const struct kernels *kernels) {
+    if (activation == ACTIVATION_RELU) {
+        kernels->relu(input, output, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        output[i] = input[i] * 0.5f * (1 + erff(input[i] * inverse_sqrt_2));
 }
 
 void activation_backward(enum activation activation, const float *input, const float *grad_output,
-                         float *grad_input, size_t count) {
+                         float *grad_input, size_t count, const struct kernels *kernels) {
     if (activation == ACTIVATION_RELU) {
-        for (size_t i = 0; i < count; i++)
-            grad_input[i] = input[i] > 0 ? grad_output[i] : 0;
+        kernels->relu_backward(input, grad_output, grad_input, count);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ static void relu_forward(const struct layer *layer, const float *parameters, con
                          float *output, float *saved, const struct layer_pass *pass) {
     (void)parameters;
     (void)saved;
-    activation_forward(ACTIVATION_RELU, input, output, number_count(layer, pass));
+    activation_forward(ACTIVATION_RELU, input, output, number_count(layer, pass), pass->kernels);
 }
 
 static void relu_backward(const struct layer *layer, const float *parameters, const float *input,
@@ -56,14 +56,15 @@ static void relu_backward(const struct layer *layer, const float *parameters, co
     (void)saved;
     (void)grad_parameters;
     if (grad_input != NULL)
-        activation_backward(ACTIVATION_RELU, input, grad_output, grad_input, number_count(layer, pass));
+        activation_backward(ACTIVATION_RELU, input, grad_output, grad_input, number_count(layer, pass),
+                            pass->kernels);
 }
 
 static void gelu_forward(const struct layer *layer, const float *parameters, const float *input,
                          float *output, float *saved, const struct layer_pass *pass) {
     (void)parameters;
     (void)saved;
-    activation_forward(ACTIVATION_GELU, input, output, number_count(layer, pass));
+    activation_forward(ACTIVATION_GELU, input, output, number_count(layer, pass), pass->kernels);
 }
 
 static void gelu_backward(const struct layer *layer, const float *parameters, const float *input,
@@ -74,7 +75,8 @@ static void gelu_backward(const struct layer *layer, const float *parameters, co
     (void)saved;
     (void)grad_parameters;
     if (grad_input != NULL)
-        activation_backward(ACTIVATION_GELU, input, grad_output, grad_input, number_count(layer, pass));
+        activation_backward(ACTIVATION_GELU, input, grad_output, grad_input, number_count(layer, pass),
+                            pass->kernels);
 }
 
 const struct layer_type layer_relu = {

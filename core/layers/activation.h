@@ -11,10 +11,12 @@ extern const struct layer_type layer_relu;
 extern const struct layer_type layer_gelu;
 
 /* output[count] from input[count]; they may be the same. */
-void activation_forward(enum activation activation, const float *input, float *output, size_t count);
+void activation_forward(enum activation activation, const float *input, float *output, size_t count,
+                        const struct kernels *kernels);
 
-/* grad_input[count] from the input of the forward pass and grad_output[count]; may be grad_output. */
+/* grad_input[count] from the input of the forward pass (ReLU: or its output) and grad_output[count]; may be
+ * grad_output. */
 void activation_backward(enum activation activation, const float *input, const float *grad_output,
-                         float *grad_input, size_t count);
+                         float *grad_input, size_t count, const struct kernels *kernels);
 
 #endif

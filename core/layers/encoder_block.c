@@ -9,10 +9,10 @@
 
 /* Everything a pass over `count` examples needs to know. */
 struct block {
-    size_t rows, width;
+    size_t capacity, width; /* count * steps */
     struct attention_shape attention;
     struct attention_layout layout;
-    struct feedforward_shape feedforward;
+    struct feedforward_shape feedforward; /* its rows: those there are, without padding where it is skipped */
     /* Offsets of the parts' parameters; the attention's are at 0. */
     size_t norm1, feed, norm2;
 };
@@ -21,12 +21,17 @@ static bool has_torch_layout(const struct layer *layer) {
     return layer->type == &layer_torch_encoder_block;
 }
 
+/* For `count` examples of whatever padding. */
 static struct block block_of(const struct layer *layer, size_t count) {
     size_t width = layer->input.width, rows = count * layer->input.steps;
     const struct layer_options *options = &layer->options;
-    struct block block = {.rows = rows, .width = width};
-    block.attention = (struct attention_shape){count, layer->input.steps, width,
-                                               options->heads == 0 ? 1 : options->heads, options->mask};
+    struct block block = {.capacity = rows, .width = width};
+    block.attention = (struct attention_shape){.count = count,
+                                               .steps = layer->input.steps,
+                                               .width = width,
+                                               .heads = options->heads == 0 ? 1 : options->heads,
+                                               .mask = options->mask,
+                                               .skips_padding = options->skips_padding};
     block.layout = has_torch_layout(layer) ? attention_layout_torch(width) : attention_layout_separate(width);
     block.feedforward =
         (struct feedforward_shape){rows, width, options->feedforward_width, options->activation};
@@ -38,36 +43,40 @@ static struct block block_of(const struct layer *layer, size_t count) {
 
 /* What lives from forward to backward. */
 struct block_saved {
+    float *input;                     /* [rows][width]: without padding, where it is skipped */
     float *sum1, *normal1, *sum2;     /* [rows][width]: input + attention, its norm, that + feed-forward */
     float *statistics1, *statistics2; /* [rows][2], of the two norms */
     float *attention, *feedforward;   /* see the parts */
 };
 
 static struct block_saved block_saved_of(const struct block *block, float *saved) {
-    size_t size = block->rows * block->width;
+    size_t size = block->capacity * block->width;
     struct block_saved at;
-    at.sum1 = saved;
+    at.input = saved;
+    at.sum1 = at.input + (block->attention.skips_padding ? size : 0);
     at.normal1 = at.sum1 + size;
     at.sum2 = at.normal1 + size;
     at.statistics1 = at.sum2 + size;
-    at.statistics2 = at.statistics1 + 2 * block->rows;
-    at.feedforward = at.statistics2 + 2 * block->rows;
-    at.attention = at.feedforward + feedforward_saved_size(&block->feedforward);
+    at.statistics2 = at.statistics1 + 2 * block->capacity;
+    at.attention = at.statistics2 + 2 * block->capacity;
+    at.feedforward = at.attention + attention_saved_size(&block->attention);
     return at;
 }
 
 static size_t saved_size(const struct layer *layer, size_t count) {
     struct block block = block_of(layer, count);
-    return 3 * block.rows * block.width + 4 * block.rows + feedforward_saved_size(&block.feedforward) +
-           attention_saved_size(&block.attention);
+    size_t matrices = block.attention.skips_padding ? 4 : 3;
+    return block.capacity * (matrices * block.width + 4) + attention_saved_size(&block.attention) +
+           feedforward_saved_size(&block.feedforward);
 }
 
-/* The feed-forward part and the attention run one after the other. */
+/* The feed-forward part and the attention run one after the other; a packed gradient lies before them. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     struct block block = block_of(layer, count);
     size_t attention = attention_scratch_size(&block.attention);
-    size_t feedforward = block.rows * block.feedforward.hidden;
-    return attention > feedforward ? attention : feedforward;
+    size_t feedforward = block.capacity * block.feedforward.hidden;
+    return (block.attention.skips_padding ? 2 * block.capacity * block.width : 0) +
+           (attention > feedforward ? attention : feedforward);
 }
 
 static struct layer_shape output_shape(struct layer_shape input, size_t width,
@@ -100,53 +109,101 @@ static void initialise(const struct layer *layer, float *parameters, struct torc
     layer_norm_initialise(parameters + block.norm2, parameters + block.norm2 + width, width);
 }
 
-/* The residual connection. */
-static void add_to(float *sum, const float *values, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        sum[i] += values[i];
+/* The rows of the steps present, one after another, from all rows. */
+static void pack_rows(const struct block *block, const uint8_t *present, const float *all, float *packed) {
+    for (size_t row = 0; row < block->capacity; row++, all += block->width)
+        if (present[row] != 0) {
+            memcpy(packed, all, block->width * sizeof *packed);
+            packed += block->width;
+        }
+}
+
+/* Back to all rows; those of padding become 0. */
+static void unpack_rows(const struct block *block, const uint8_t *present, const float *packed, float *all) {
+    for (size_t row = 0; row < block->capacity; row++, all += block->width)
+        if (present[row] != 0) {
+            memcpy(all, packed, block->width * sizeof *all);
+            packed += block->width;
+        } else {
+            memset(all, 0, block->width * sizeof *all);
+        }
+}
+
+/* Forward over block->feedforward.rows rows. */
+static void forward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
+                         const float *input, float *output, const struct layer_pass *pass) {
+    size_t rows = block->feedforward.rows, width = block->width;
+    const float *norm1 = parameters + block->norm1, *norm2 = parameters + block->norm2;
+
+    attention_forward(&block->attention, &block->layout, parameters, input, at->sum1, at->attention, pass);
+    pass->kernels->add_values(at->sum1, input, rows * width);
+    layer_norm_forward(norm1, norm1 + width, at->sum1, at->normal1, at->statistics1, rows, width,
+                       pass->kernels);
+
+    feedforward_forward(&block->feedforward, parameters + block->feed, at->normal1, at->sum2, at->feedforward,
+                        pass->kernels);
+    pass->kernels->add_values(at->sum2, at->normal1, rows * width);
+    layer_norm_forward(norm2, norm2 + width, at->sum2, output, at->statistics2, rows, width, pass->kernels);
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass) {
     struct block block = block_of(layer, pass->count);
     struct block_saved at = block_saved_of(&block, saved);
-    size_t rows = block.rows, width = block.width;
-    const float *norm1 = parameters + block.norm1, *norm2 = parameters + block.norm2;
-
-    attention_forward(&block.attention, &block.layout, parameters, input, at.sum1, at.attention, pass);
-    add_to(at.sum1, input, rows * width);
-    layer_norm_forward(norm1, norm1 + width, at.sum1, at.normal1, at.statistics1, rows, width, pass->kernels);
-
-    feedforward_forward(&block.feedforward, parameters + block.feed, at.normal1, at.sum2, at.feedforward);
-    add_to(at.sum2, at.normal1, rows * width);
-    layer_norm_forward(norm2, norm2 + width, at.sum2, output, at.statistics2, rows, width, pass->kernels);
+    if (!block.attention.skips_padding || pass->present == NULL) {
+        forward_rows(&block, &at, parameters, input, output, pass);
+        return;
+    }
+    block.feedforward.rows = attention_row_count(&block.attention, pass);
+    pack_rows(&block, pass->present, input, at.input);
+    forward_rows(&block, &at, parameters, at.input, pass->scratch, pass);
+    unpack_rows(&block, pass->present, pass->scratch, output);
 }
 
-/* One gradient runs back through the block in place, in grad_output: of the output, of sum2, of normal1
- * (where the residual adds the feed-forward part's), of sum1. */
+/* One gradient runs back through the block in place: of the output, of sum2, of normal1 (where the residual
+ * adds the feed-forward part's), of sum1. */
+static void backward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
+                          const float *input, float *gradient, float *grad_input, float *grad_parameters,
+                          const struct layer_pass *pass) {
+    size_t rows = block->feedforward.rows, width = block->width;
+    bool wanted = grad_parameters != NULL;
+    float *grad_norm1 = wanted ? grad_parameters + block->norm1 : NULL;
+    float *grad_norm2 = wanted ? grad_parameters + block->norm2 : NULL;
+
+    layer_norm_backward(parameters + block->norm2, at->sum2, at->statistics2, gradient, gradient, grad_norm2,
+                        wanted ? grad_norm2 + width : NULL, rows, width, pass->kernels);
+    feedforward_backward(&block->feedforward, parameters + block->feed, at->normal1, at->feedforward,
+                         gradient, pass->scratch, gradient, true,
+                         wanted ? grad_parameters + block->feed : NULL, pass->kernels);
+
+    layer_norm_backward(parameters + block->norm1, at->sum1, at->statistics1, gradient, gradient, grad_norm1,
+                        wanted ? grad_norm1 + width : NULL, rows, width, pass->kernels);
+    attention_backward(&block->attention, &block->layout, parameters, input, at->attention, gradient,
+                       grad_input, grad_parameters, pass);
+    if (grad_input != NULL)
+        pass->kernels->add_values(grad_input, gradient, rows * width);
+}
+
 static void backward(const struct layer *layer, const float *parameters, const float *input,
                      const float *output, float *saved, float *grad_output, float *grad_input,
                      float *grad_parameters, const struct layer_pass *pass) {
     (void)output;
     struct block block = block_of(layer, pass->count);
     struct block_saved at = block_saved_of(&block, saved);
-    size_t rows = block.rows, width = block.width;
-    bool wanted = grad_parameters != NULL;
-    float *grad_norm1 = wanted ? grad_parameters + block.norm1 : NULL;
-    float *grad_norm2 = wanted ? grad_parameters + block.norm2 : NULL;
-    float *gradient = grad_output;
-
-    layer_norm_backward(parameters + block.norm2, at.sum2, at.statistics2, gradient, gradient, grad_norm2,
-                        wanted ? grad_norm2 + width : NULL, rows, width);
-    feedforward_backward(&block.feedforward, parameters + block.feed, at.normal1, at.feedforward, gradient,
-                         pass->scratch, gradient, true, wanted ? grad_parameters + block.feed : NULL);
-
-    layer_norm_backward(parameters + block.norm1, at.sum1, at.statistics1, gradient, gradient, grad_norm1,
-                        wanted ? grad_norm1 + width : NULL, rows, width);
-    attention_backward(&block.attention, &block.layout, parameters, input, at.attention, gradient, grad_input,
-                       grad_parameters, pass);
+    if (!block.attention.skips_padding || pass->present == NULL) {
+        backward_rows(&block, &at, parameters, input, grad_output, grad_input, grad_parameters, pass);
+        return;
+    }
+    size_t size = block.capacity * block.width;
+    float *gradient = pass->scratch, *grad_packed = gradient + size;
+    struct layer_pass inner = *pass;
+    inner.scratch = grad_packed + size;
+    block.feedforward.rows = attention_row_count(&block.attention, pass);
+    pack_rows(&block, pass->present, grad_output, gradient);
+    backward_rows(&block, &at, parameters, at.input, gradient, grad_input == NULL ? NULL : grad_packed,
+                  grad_parameters, &inner);
     if (grad_input != NULL)
-        add_to(grad_input, gradient, rows * width);
+        unpack_rows(&block, pass->present, grad_packed, grad_input);
 }
 
 static void attention(const struct layer *layer, const float *parameters, const float *input,
@@ -154,11 +211,9 @@ static void attention(const struct layer *layer, const float *parameters, const 
     (void)parameters;
     (void)input;
     struct block block = block_of(layer, pass->count);
-    const struct attention_shape *shape = &block.attention;
-    const float *part =
-        saved + 3 * block.rows * block.width + 4 * block.rows + feedforward_saved_size(&block.feedforward);
-    memcpy(weights, attention_saved_weights(shape, part),
-           shape->count * shape->heads * shape->steps * shape->steps * sizeof *weights);
+    size_t matrices = block.attention.skips_padding ? 4 : 3;
+    attention_write_weights(&block.attention, saved + block.capacity * (matrices * block.width + 4), pass,
+                            weights);
 }
 
 const struct layer_type layer_encoder_block = {

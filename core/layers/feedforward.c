@@ -30,31 +30,37 @@ void feedforward_initialise(float *parameters, size_t width, size_t hidden,
 }
 
 size_t feedforward_saved_size(const struct feedforward_shape *shape) {
-    return 2 * shape->rows * shape->hidden;
+    return (shape->activation == ACTIVATION_RELU ? 1 : 2) * shape->rows * shape->hidden;
+}
+
+/* Where the numbers before the activation are: a ReLU works in place. */
+static size_t inactive_offset(const struct feedforward_shape *shape) {
+    return shape->activation == ACTIVATION_RELU ? 0 : shape->rows * shape->hidden;
 }
 
 void feedforward_forward(const struct feedforward_shape *shape, const float *parameters, const float *input,
-                         float *output, float *saved) {
+                         float *output, float *saved, const struct kernels *kernels) {
     struct offsets at = offsets_of(shape->width, shape->hidden);
-    float *hidden = saved, *active = saved + shape->rows * shape->hidden;
+    float *active = saved, *hidden = saved + inactive_offset(shape);
     linear_forward(parameters, parameters + at.first_bias, input, hidden, shape->rows, shape->width,
                    shape->hidden);
-    activation_forward(shape->activation, hidden, active, shape->rows * shape->hidden);
+    activation_forward(shape->activation, hidden, active, shape->rows * shape->hidden, kernels);
     linear_forward(parameters + at.second_weight, parameters + at.second_bias, active, output, shape->rows,
                    shape->hidden, shape->width);
 }
 
 void feedforward_backward(const struct feedforward_shape *shape, const float *parameters, const float *input,
                           const float *saved, const float *grad_output, float *grad_hidden, float *grad_input,
-                          bool accumulate_input, float *grad_parameters) {
+                          bool accumulate_input, float *grad_parameters, const struct kernels *kernels) {
     struct offsets at = offsets_of(shape->width, shape->hidden);
-    const float *hidden = saved, *active = saved + shape->rows * shape->hidden;
+    const float *active = saved, *hidden = saved + inactive_offset(shape);
     bool wanted = grad_parameters != NULL;
     linear_backward(parameters + at.second_weight, active, grad_output, grad_hidden, false,
                     wanted ? grad_parameters + at.second_weight : NULL,
                     wanted ? grad_parameters + at.second_bias : NULL, shape->rows, shape->hidden,
                     shape->width);
-    activation_backward(shape->activation, hidden, grad_hidden, grad_hidden, shape->rows * shape->hidden);
+    activation_backward(shape->activation, hidden, grad_hidden, grad_hidden, shape->rows * shape->hidden,
+                        kernels);
     linear_backward(parameters, input, grad_hidden, grad_input, accumulate_input, grad_parameters,
                     wanted ? grad_parameters + at.first_bias : NULL, shape->rows, shape->width,
                     shape->hidden);
@@ -97,7 +103,7 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass) {
     struct feedforward_shape shape = shape_of(layer, pass->count);
-    feedforward_forward(&shape, parameters, input, output, saved);
+    feedforward_forward(&shape, parameters, input, output, saved, pass->kernels);
 }
 
 static void backward(const struct layer *layer, const float *parameters, const float *input,
@@ -106,7 +112,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     (void)output;
     struct feedforward_shape shape = shape_of(layer, pass->count);
     feedforward_backward(&shape, parameters, input, saved, grad_output, pass->scratch, grad_input, false,
-                         grad_parameters);
+                         grad_parameters, pass->kernels);
 }
 
 const struct layer_type layer_feedforward = {

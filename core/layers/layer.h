@@ -31,6 +31,7 @@ enum position { POSITION_LEARNED, POSITION_SINUSOIDAL, POSITION_NONE };
 struct layer_options {
     size_t heads;             /* attention; 0 is read as 1 */
     enum attention_mask mask; /* attention */
+    bool skips_padding;       /* encoder block: its output at padding, which nobody reads, is left 0 */
     size_t feedforward_width; /* encoder block, feed-forward */
     enum activation activation;
     enum position position; /* scalar attention, which adds its own */

@@ -16,9 +16,9 @@ void layer_norm_forward(const float *weight, const float *bias, const float *inp
 
 /* grad_input (NULL: not wanted) is overwritten and may be grad_output; grad_weight and grad_bias (both NULL:
  * not wanted) are added to. */
-void layer_norm_backward(const float *weight, const float *input, const float *statistics,
-                         const float *grad_output, float *grad_input, float *grad_weight, float *grad_bias,
-                         size_t rows, size_t width);
+void layer_norm_backward(const float *weight, const float *input, float *statistics, const float *grad_output,
+                         float *grad_input, float *grad_weight, float *grad_bias, size_t rows, size_t width,
+                         const struct kernels *kernels);
 
 /* Ones and zeros. */
 void layer_norm_initialise(float *weight, float *bias, size_t width);

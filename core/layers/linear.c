@@ -4,36 +4,10 @@
 #include "core/math/matrix.h"
 #include "core/random/torch_init.h"
 
-#include <string.h>
-
 void linear_forward(const float *weight, const float *bias, const float *input, float *output, size_t rows,
                     size_t inputs, size_t outputs) {
-    for (size_t i = 0; i < rows; i++)
-        memcpy(output + i * outputs, bias, outputs * sizeof *output);
-    matrix_multiply_transposed_b(rows, outputs, inputs, 1, input, inputs, weight, inputs, 1, output, outputs);
-}
-
-enum { SUM_COLUMNS = 16, SUM_ROWS = 16, SUM_LEVELS = 4 };
-
-/* Adds the sums over rows of at most SUM_COLUMNS columns to `sums`. Every 16 rows go into a sum of their own,
- * 16 of those into one of the next level, and so on, as in PyTorch: a bias's gradient is often a small rest
- * of large numbers that cancel, and Adam makes a full step of it, so its rounding counts. */
-static void add_some_column_sums(const float *matrix, size_t rows, size_t stride, size_t columns,
-                                 float *sums) {
-    float levels[SUM_LEVELS][SUM_COLUMNS] = {{0}};
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < columns; j++)
-            levels[0][j] += matrix[i * stride + j];
-        size_t block = SUM_ROWS;
-        for (size_t level = 1; level < SUM_LEVELS && (i + 1) % block == 0; level++, block *= SUM_ROWS)
-            for (size_t j = 0; j < columns; j++) {
-                levels[level][j] += levels[level - 1][j];
-                levels[level - 1][j] = 0;
-            }
-    }
-    for (size_t level = 0; level < SUM_LEVELS; level++)
-        for (size_t j = 0; j < columns; j++)
-            sums[j] += levels[level][j];
+    matrix_multiply_transposed_b_add_row(rows, outputs, inputs, input, inputs, weight, inputs, bias, output,
+                                         outputs);
 }
 
 void linear_backward(const float *weight, const float *input, const float *grad_output, float *grad_input,
@@ -43,9 +17,7 @@ void linear_backward(const float *weight, const float *input, const float *grad_
         matrix_multiply_transposed_a(outputs, inputs, rows, 1, grad_output, outputs, input, inputs, 1,
                                      grad_weight, inputs);
     if (grad_bias != NULL)
-        for (size_t j = 0; j < outputs; j += SUM_COLUMNS)
-            add_some_column_sums(grad_output + j, rows, outputs,
-                                 outputs - j < SUM_COLUMNS ? outputs - j : SUM_COLUMNS, grad_bias + j);
+        matrix_add_column_sums(grad_output, rows, outputs, grad_bias);
     if (grad_input != NULL)
         matrix_multiply(rows, inputs, outputs, 1, grad_output, outputs, weight, inputs,
                         accumulate_input ? 1 : 0, grad_input, inputs);

@@ -2,6 +2,7 @@
 #include "core/layers/multi_head_attention.h"
 
 #include "core/layers/linear.h"
+#include "core/math/attention_head.h"
 #include "core/math/matrix.h"
 #include "core/random/torch_random.h"
 
@@ -85,7 +86,7 @@ void attention_initialise(size_t width, bool torch_layout, float *parameters,
 /* The matrices within `saved`. */
 struct saved_matrices {
     float *query, *key, *value, *context; /* [count][steps][width] */
-    float *weights;                       /* [count][heads][steps][steps] */
+    float *weights;                       /* [count][heads][steps][stride] */
 };
 
 static struct saved_matrices saved_matrices_of(const struct attention_shape *shape, float *saved) {
@@ -93,81 +94,173 @@ static struct saved_matrices saved_matrices_of(const struct attention_shape *sha
     return (struct saved_matrices){saved, saved + size, saved + 2 * size, saved + 3 * size, saved + 4 * size};
 }
 
+/* Where a row of scores stays in registers (core/math/attention_head.h), its length is rounded up. */
+static bool is_short(const struct attention_shape *shape) {
+    return shape->steps <= ATTENTION_HEAD_MAXIMUM_STEPS &&
+           shape->width / shape->heads <= ATTENTION_HEAD_MAXIMUM_WIDTH;
+}
+
+/* Floats of a row of weights, for an example of `steps` steps. */
+static size_t stride_of(const struct attention_shape *shape, size_t steps) {
+    return is_short(shape) ? (shape->steps + 7) / 8 * 8 : steps;
+}
+
+/* Floats of one head's weights for one example. */
+static size_t weights_size(const struct attention_shape *shape) {
+    return shape->steps * stride_of(shape, shape->steps);
+}
+
 size_t attention_saved_size(const struct attention_shape *shape) {
-    return shape->count * shape->steps * (4 * shape->width + shape->heads * shape->steps);
+    size_t rows = shape->count * shape->steps;
+    return 4 * rows * shape->width + shape->count * shape->heads * weights_size(shape);
 }
 
 size_t attention_scratch_size(const struct attention_shape *shape) {
-    return 4 * shape->count * shape->steps * shape->width + shape->steps * shape->steps;
+    return 4 * shape->count * shape->steps * shape->width + weights_size(shape);
 }
 
-const float *attention_saved_weights(const struct attention_shape *shape, const float *saved) {
-    return saved + 4 * shape->count * shape->steps * shape->width;
+size_t attention_row_count(const struct attention_shape *shape, const struct layer_pass *pass) {
+    size_t rows = shape->count * shape->steps, present = 0;
+    if (!shape->skips_padding || pass->present == NULL)
+        return rows;
+    for (size_t i = 0; i < rows; i++)
+        present += pass->present[i];
+    return present;
+}
+
+/* One example: `steps` rows of the matrices from row `first` on. */
+struct example_rows {
+    size_t first, steps;
+    const uint8_t *present; /* of its rows, where there is padding among them; else NULL */
+};
+
+/* Example number i; `before` is the one before it. */
+static struct example_rows rows_of(const struct attention_shape *shape, const struct layer_pass *pass,
+                                   size_t i, struct example_rows before) {
+    struct example_rows rows = {before.first + before.steps, shape->steps, NULL};
+    if (pass->present == NULL)
+        return rows;
+    rows.present = pass->present + i * shape->steps;
+    if (!shape->skips_padding)
+        return rows;
+    rows.steps = 0;
+    for (size_t t = 0; t < shape->steps; t++)
+        rows.steps += rows.present[t];
+    rows.present = NULL;
+    return rows;
+}
+
+static struct attention_head head_of(const struct attention_shape *shape, const struct saved_matrices *at,
+                                     const struct example_rows *rows, size_t head, const float *bias) {
+    size_t width = shape->width / shape->heads, start = rows->first * shape->width + head * width;
+    return (struct attention_head){.steps = rows->steps,
+                                   .width = width,
+                                   .row = shape->width,
+                                   .stride = stride_of(shape, rows->steps),
+                                   .scale = (float)(1 / sqrt((double)width)),
+                                   .is_causal = shape->mask == ATTENTION_MASK_CAUSAL,
+                                   .bias = bias,
+                                   .query = at->query + start,
+                                   .key = at->key + start,
+                                   .value = at->value + start};
+}
+
+/* bias[steps] for one example: -infinity where a key is hidden. */
+static void fill_bias(const struct example_rows *rows, float *bias) {
+    for (size_t key = 0; key < rows->steps; key++)
+        bias[key] = rows->present[key] == 0 ? -INFINITY : 0;
 }
 
 /* Sets the scores[steps][steps] of hidden keys of one example to -infinity. */
-static void hide_keys(const struct attention_shape *shape, const uint8_t *present, float *scores) {
-    bool is_causal = shape->mask == ATTENTION_MASK_CAUSAL;
-    for (size_t query = 0; (present != NULL || is_causal) && query < shape->steps; query++)
-        for (size_t key = 0; key < shape->steps; key++)
-            if ((present != NULL && present[key] == 0) || (is_causal && key > query))
-                scores[query * shape->steps + key] = -INFINITY;
+static void hide_keys(const struct example_rows *rows, bool is_causal, float *scores) {
+    for (size_t query = 0; (rows->present != NULL || is_causal) && query < rows->steps; query++)
+        for (size_t key = 0; key < rows->steps; key++)
+            if ((rows->present != NULL && rows->present[key] == 0) || (is_causal && key > query))
+                scores[query * rows->steps + key] = -INFINITY;
 }
 
-static float scale_of(const struct attention_shape *shape) {
-    size_t head_width = shape->width / shape->heads;
-    return (float)(1 / sqrt((double)head_width));
+/* One head of a longer example, by matrix products. */
+static void long_head_forward(const struct attention_head *head, const struct example_rows *rows,
+                              float *weights, float *context, const struct kernels *kernels) {
+    size_t steps = head->steps;
+    matrix_multiply_transposed_b(steps, steps, head->width, 1, head->query, head->row, head->key, head->row,
+                                 0, weights, steps);
+    hide_keys(rows, head->is_causal, weights);
+    kernels->softmax_rows(weights, steps, steps, head->scale);
+    matrix_multiply(steps, head->width, steps, 1, weights, steps, head->value, head->row, 0, context,
+                    head->row);
+}
+
+static void forward_heads(const struct attention_shape *shape, const struct saved_matrices *at,
+                          const struct layer_pass *pass) {
+    float bias[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
+    struct example_rows rows = {0};
+    for (size_t i = 0; i < shape->count; i++) {
+        rows = rows_of(shape, pass, i, rows);
+        bool is_hidden = is_short(shape) && rows.present != NULL;
+        if (is_hidden)
+            fill_bias(&rows, bias);
+        for (size_t h = 0; h < shape->heads; h++) {
+            struct attention_head head = head_of(shape, at, &rows, h, is_hidden ? bias : NULL);
+            float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
+            float *context = at->context + (head.query - at->query);
+            if (is_short(shape))
+                pass->kernels->attention_head_forward(&head, weights, context);
+            else
+                long_head_forward(&head, &rows, weights, context, pass->kernels);
+        }
+    }
 }
 
 void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,
                        const float *parameters, const float *input, float *output, float *saved,
                        const struct layer_pass *pass) {
     struct saved_matrices at = saved_matrices_of(shape, saved);
-    size_t steps = shape->steps, width = shape->width, rows = shape->count * steps;
-    size_t head_width = width / shape->heads;
+    size_t width = shape->width, rows = attention_row_count(shape, pass);
     linear_forward(parameters + layout->query_weight, parameters + layout->query_bias, input, at.query, rows,
                    width, width);
     linear_forward(parameters + layout->key_weight, parameters + layout->key_bias, input, at.key, rows, width,
                    width);
     linear_forward(parameters + layout->value_weight, parameters + layout->value_bias, input, at.value, rows,
                    width, width);
-    for (size_t i = 0; i < shape->count; i++) {
-        const uint8_t *present = pass->present == NULL ? NULL : pass->present + i * steps;
-        for (size_t head = 0; head < shape->heads; head++) {
-            size_t start = i * steps * width + head * head_width;
-            float *weights = at.weights + (i * shape->heads + head) * steps * steps;
-            matrix_multiply_transposed_b(steps, steps, head_width, 1, at.query + start, width, at.key + start,
-                                         width, 0, weights, steps);
-            hide_keys(shape, present, weights);
-            pass->kernels->softmax_rows(weights, steps, steps, scale_of(shape));
-            matrix_multiply(steps, head_width, steps, 1, weights, steps, at.value + start, width, 0,
-                            at.context + start, width);
-        }
-    }
+    forward_heads(shape, &at, pass);
     linear_forward(parameters + layout->output_weight, parameters + layout->output_bias, at.context, output,
                    rows, width, width);
 }
 
-/* Gradients of query, key and value from that of the context, head by head. grad_weights[steps][steps] is
- * working memory. */
+static void long_head_backward(const struct attention_head *head, const float *weights,
+                               const struct attention_head_gradients *grad, const struct kernels *kernels) {
+    size_t steps = head->steps, row = head->row, width = head->width;
+    matrix_multiply_transposed_b(steps, steps, width, 1, grad->context, row, head->value, row, 0,
+                                 grad->scores, steps);
+    matrix_multiply_transposed_a(steps, width, steps, 1, weights, steps, grad->context, row, 0, grad->value,
+                                 row);
+    kernels->softmax_rows_backward(weights, grad->scores, steps, steps, head->scale);
+    matrix_multiply(steps, width, steps, 1, grad->scores, steps, head->key, row, 0, grad->query, row);
+    matrix_multiply_transposed_a(steps, width, steps, 1, grad->scores, steps, head->query, row, 0, grad->key,
+                                 row);
+}
+
+/* Gradients of query, key and value from that of the context, head by head. grad->weights is working memory
+ * for the gradients of one head's scores. */
 static void backward_heads(const struct attention_shape *shape, const struct saved_matrices *at,
                            const struct saved_matrices *grad, const struct layer_pass *pass) {
-    size_t steps = shape->steps, width = shape->width, head_width = width / shape->heads;
-    for (size_t i = 0; i < shape->count; i++)
-        for (size_t head = 0; head < shape->heads; head++) {
-            size_t start = i * steps * width + head * head_width;
-            const float *weights = at->weights + (i * shape->heads + head) * steps * steps;
-            float *grad_weights = grad->weights;
-            matrix_multiply_transposed_b(steps, steps, head_width, 1, grad->context + start, width,
-                                         at->value + start, width, 0, grad_weights, steps);
-            matrix_multiply_transposed_a(steps, head_width, steps, 1, weights, steps, grad->context + start,
-                                         width, 0, grad->value + start, width);
-            pass->kernels->softmax_rows_backward(weights, grad_weights, steps, steps, scale_of(shape));
-            matrix_multiply(steps, head_width, steps, 1, grad_weights, steps, at->key + start, width, 0,
-                            grad->query + start, width);
-            matrix_multiply_transposed_a(steps, head_width, steps, 1, grad_weights, steps, at->query + start,
-                                         width, 0, grad->key + start, width);
+    struct example_rows rows = {0};
+    for (size_t i = 0; i < shape->count; i++) {
+        rows = rows_of(shape, pass, i, rows);
+        for (size_t h = 0; h < shape->heads; h++) {
+            struct attention_head head = head_of(shape, at, &rows, h, NULL);
+            size_t start = (size_t)(head.query - at->query);
+            const float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
+            struct attention_head_gradients gradients = {grad->context + start, grad->query + start,
+                                                         grad->key + start, grad->value + start,
+                                                         grad->weights};
+            if (is_short(shape))
+                pass->kernels->attention_head_backward(&head, weights, &gradients);
+            else
+                long_head_backward(&head, weights, &gradients, pass->kernels);
         }
+    }
 }
 
 void attention_backward(const struct attention_shape *shape, const struct attention_layout *layout,
@@ -176,7 +269,7 @@ void attention_backward(const struct attention_shape *shape, const struct attent
     struct saved_matrices at = saved_matrices_of(shape, saved);
     /* The scratch is laid out like `saved`, with room for the weights of one head. */
     struct saved_matrices grad = saved_matrices_of(shape, pass->scratch);
-    size_t width = shape->width, rows = shape->count * shape->steps;
+    size_t width = shape->width, rows = attention_row_count(shape, pass);
     bool wanted = grad_parameters != NULL;
     linear_backward(parameters + layout->output_weight, at.context, grad_output, grad.context, false,
                     wanted ? grad_parameters + layout->output_weight : NULL,
@@ -191,6 +284,30 @@ void attention_backward(const struct attention_shape *shape, const struct attent
                         wanted ? grad_parameters + bias[i] : NULL, rows, width, width);
 }
 
+/* One row of weights[steps] of an example, from its packed form: of the present keys only. */
+static void unpack_row(const float *packed, const uint8_t *present, size_t steps, float *row) {
+    for (size_t key = 0, from = 0; key < steps; key++)
+        row[key] = present == NULL || present[key] != 0 ? packed[from++] : 0;
+}
+
+void attention_write_weights(const struct attention_shape *shape, const float *saved,
+                             const struct layer_pass *pass, float *weights) {
+    size_t steps = shape->steps;
+    const float *packed = saved + 4 * shape->count * steps * shape->width;
+    struct example_rows rows = {0};
+    for (size_t i = 0; i < shape->count; i++) {
+        rows = rows_of(shape, pass, i, rows);
+        const uint8_t *present =
+            shape->skips_padding && pass->present != NULL ? pass->present + i * steps : NULL;
+        for (size_t h = 0; h < shape->heads; h++, packed += weights_size(shape))
+            for (size_t query = 0, from = 0; query < steps; query++, weights += steps)
+                if (present == NULL || present[query] != 0)
+                    unpack_row(packed + from++ * stride_of(shape, rows.steps), present, steps, weights);
+                else
+                    memset(weights, 0, steps * sizeof *weights);
+    }
+}
+
 static struct layer_shape output_shape(struct layer_shape input, size_t width,
                                        const struct layer_options *options) {
     (void)width;
@@ -199,9 +316,11 @@ static struct layer_shape output_shape(struct layer_shape input, size_t width,
 }
 
 static struct attention_shape shape_of(const struct layer *layer, size_t count) {
-    return (struct attention_shape){count, layer->input.steps, layer->input.width,
-                                    layer->options.heads == 0 ? 1 : layer->options.heads,
-                                    layer->options.mask};
+    return (struct attention_shape){.count = count,
+                                    .steps = layer->input.steps,
+                                    .width = layer->input.width,
+                                    .heads = layer->options.heads == 0 ? 1 : layer->options.heads,
+                                    .mask = layer->options.mask};
 }
 
 static bool has_torch_layout(const struct layer *layer) {
@@ -255,8 +374,7 @@ static void attention(const struct layer *layer, const float *parameters, const 
     (void)parameters;
     (void)input;
     struct attention_shape shape = shape_of(layer, pass->count);
-    memcpy(weights, attention_saved_weights(&shape, saved),
-           shape.count * shape.heads * shape.steps * shape.steps * sizeof *weights);
+    attention_write_weights(&shape, saved, pass, weights);
 }
 
 const struct layer_type layer_multi_head_attention = {

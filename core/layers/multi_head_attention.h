@@ -27,7 +27,12 @@ struct attention_layout attention_layout_torch(size_t width);
 struct attention_shape {
     size_t count, steps, width, heads;
     enum attention_mask mask;
+    bool skips_padding; /* the matrices have no rows for padding, only for the steps present, one after
+                           another */
 };
+
+/* Rows of the matrices: count * steps, or the steps present. */
+size_t attention_row_count(const struct attention_shape *shape, const struct layer_pass *pass);
 
 /* For the layers above and for the encoder block. Describes the tensors with `prefix` before each name. */
 void attention_describe(size_t width, bool torch_layout, const char *prefix, struct tensor *tensors,
@@ -35,11 +40,12 @@ void attention_describe(size_t width, bool torch_layout, const char *prefix, str
 void attention_initialise(size_t width, bool torch_layout, float *parameters,
                           struct torch_generator *generator);
 
-/* saved: query, key, value and context [count][steps][width] each, weights [count][heads][steps][steps]. */
+/* saved: query, key, value and context [rows][width] each, and the weights of each example and head. */
 size_t attention_saved_size(const struct attention_shape *shape);
 size_t attention_scratch_size(const struct attention_shape *shape);
-/* The weights within `saved`. */
-const float *attention_saved_weights(const struct attention_shape *shape, const float *saved);
+/* weights[count][heads][steps][steps] from `saved`, after forward; 0 where either side is skipped padding. */
+void attention_write_weights(const struct attention_shape *shape, const float *saved,
+                             const struct layer_pass *pass, float *weights);
 
 void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,
                        const float *parameters, const float *input, float *output, float *saved,

@@ -1,6 +1,8 @@
 /* The plain kernels, and the choice between them and the fast ones: see kernels.h. */
 #include "core/math/kernels.h"
 
+#include "core/math/attention_head.h"
+#include "core/math/block_kernels.h"
 #include "core/math/score_kernels.h"
 
 #include <math.h>
@@ -109,12 +111,6 @@ static void lstm_step_backward(float *gates, const float *cell_before, const flo
     }
 }
 
-static void normalise_row(const float *x, float factor, float shift, const float *weight, const float *bias,
-                          float *y, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        y[i] = fmaf(fmaf(x[i], factor, shift), weight[i], bias[i]);
-}
-
 static void largest_of_rows(const float *matrix, size_t rows, size_t columns, float *largest) {
     for (size_t i = 0; i < rows; i++) {
         largest[i] = -INFINITY;
@@ -146,7 +142,13 @@ const struct kernels kernels_plain = {
     .tanh_backward = tanh_backward,
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
-    .normalise_row = normalise_row,
+    .layer_norm_forward = layer_norm_forward_plain,
+    .layer_norm_backward = layer_norm_backward_plain,
+    .add_values = add_values_plain,
+    .relu = relu_plain,
+    .relu_backward = relu_backward_plain,
+    .attention_head_forward = attention_head_forward_plain,
+    .attention_head_backward = attention_head_backward_plain,
     .largest_of_rows = largest_of_rows,
     .shared_scores_forward = shared_scores_forward_plain,
     .shared_scores_backward = shared_scores_backward_plain,

@@ -10,6 +10,9 @@
 
 struct shared_scores; /* core/math/shared_scores.h */
 struct shared_scores_example;
+struct norm_rows;
+struct attention_head;
+struct attention_head_gradients;
 struct shared_scores_gradient;
 
 /* What a step of Adam multiplies with: see core/model/adam.h. */
@@ -59,10 +62,18 @@ struct kernels {
     void (*lstm_step_backward)(float *gates, const float *cell_before, const float *cell_tanh,
                                const float *grad_hidden, float *grad_cell, size_t rows, size_t width);
 
-    /* y_i = (x_i * factor + shift) * weight_i + bias_i, both products fused with their sums as in PyTorch's
-     * layer norm. */
-    void (*normalise_row)(const float *x, float factor, float shift, const float *weight, const float *bias,
-                          float *y, size_t count);
+    /* See core/math/block_kernels.h. */
+    void (*layer_norm_forward)(const struct norm_rows *rows, float *output);
+    void (*layer_norm_backward)(const struct norm_rows *rows, const float *grad_output, float *grad_input,
+                                float *grad_weight, float *grad_bias);
+    void (*add_values)(float *sum, const float *values, size_t count);
+    void (*relu)(const float *input, float *output, size_t count);
+    void (*relu_backward)(const float *values, const float *gradient, float *result, size_t count);
+
+    /* See core/math/attention_head.h. */
+    void (*attention_head_forward)(const struct attention_head *head, float *weights, float *context);
+    void (*attention_head_backward)(const struct attention_head *head, const float *weights,
+                                    const struct attention_head_gradients *gradients);
 
     /* largest[rows]: of each row of matrix[rows][columns]. */
     void (*largest_of_rows)(const float *matrix, size_t rows, size_t columns, float *largest);

@@ -20,8 +20,18 @@ void matrix_multiply(size_t m, size_t n, size_t k, float alpha, const float *a, 
 void matrix_multiply_transposed_b(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
                                   const float *b, size_t b_stride, float beta, float *c, size_t c_stride);
 
+/* c[m][n] = a[m][k] bT + row[n] in every row, where b is stored as [n][k]: a linear layer. */
+void matrix_multiply_transposed_b_add_row(size_t m, size_t n, size_t k, const float *a, size_t a_stride,
+                                          const float *b, size_t b_stride, const float *row, float *c,
+                                          size_t c_stride);
+
 /* c[m][n] = alpha * aT b[k][n] + beta * c, where a is stored as [k][m]. */
 void matrix_multiply_transposed_a(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
                                   const float *b, size_t b_stride, float beta, float *c, size_t c_stride);
+
+/* sums[columns] += the sum over the rows of matrix[rows][columns]. Every 16 rows go into a sum of their own,
+ * 16 of those into one of the next level, and so on, as in PyTorch: a bias's gradient is often a small rest
+ * of large numbers that cancel, and Adam makes a full step of it, so its rounding counts. */
+void matrix_add_column_sums(const float *matrix, size_t rows, size_t columns, float *sums);
 
 #endif

@@ -12,12 +12,11 @@
 /* Steps of k after which a block is written back: what it reads of b meanwhile stays in the first cache. */
 enum { K_BLOCK = 256, ROWS = 6 };
 
-/* ROWS_ rows and VECTORS_ vectors of c; the last vector through `lanes` where MASKED_. The counts are
- * constants wherever this is inlined, so that `sum` becomes registers. */
-static inline __attribute__((always_inline)) void multiply_block(int rows, int vectors, int masked,
-                                                                 const struct small_product *p,
-                                                                 const float *a, const float *b, float *c,
-                                                                 size_t k, float beta, __m256i lanes) {
+/* Some rows and vectors of c, plus `added` in every row (or NULL); the last vector through `lanes` if
+ * `masked`. The counts are constants wherever this is inlined, so that `sum` becomes registers. */
+static inline __attribute__((always_inline)) void
+multiply_block(int rows, int vectors, int masked, const struct small_product *p, const float *a,
+               const float *b, float *c, size_t k, float beta, __m256i lanes, const float *added) {
     __m256 sum[ROWS][2];
 #pragma GCC unroll 6
     for (int i = 0; i < rows; i++)
@@ -46,6 +45,9 @@ static inline __attribute__((always_inline)) void multiply_block(int rows, int v
         for (int j = 0; j < vectors; j++) {
             float *to = c + (size_t)i * p->c_row + 8 * j;
             __m256 value = _mm256_mul_ps(alpha, sum[i][j]);
+            if (added != NULL)
+                value = _mm256_add_ps(value, masked ? _mm256_maskload_ps(added, lanes)
+                                                    : _mm256_loadu_ps(added + 8 * j));
             if (beta != 0)
                 value = _mm256_fmadd_ps(keep, masked ? _mm256_maskload_ps(to, lanes) : _mm256_loadu_ps(to),
                                         value);
@@ -60,8 +62,8 @@ static inline __attribute__((always_inline)) void multiply_block(int rows, int v
 #define DEFINE_BLOCK(name, rows, vectors, masked)                                                            \
     static __attribute__((noinline)) void name(const struct small_product *p, const float *a,                \
                                                const float *b, float *c, size_t k, float beta,               \
-                                               __m256i lanes) {                                              \
-        multiply_block(rows, vectors, masked, p, a, b, c, k, beta, lanes);                                   \
+                                               __m256i lanes, const float *added) {                          \
+        multiply_block(rows, vectors, masked, p, a, b, c, k, beta, lanes, added);                            \
     }
 #define DEFINE_BLOCKS(rows)                                                                                  \
     DEFINE_BLOCK(block_##rows##_wide, rows, 2, 0)                                                            \
@@ -75,7 +77,7 @@ DEFINE_BLOCKS(5)
 DEFINE_BLOCKS(6)
 
 typedef void block_function(const struct small_product *p, const float *a, const float *b, float *c, size_t k,
-                            float beta, __m256i lanes);
+                            float beta, __m256i lanes, const float *added);
 static block_function *const wide_blocks[] = {block_1_wide, block_2_wide, block_3_wide,
                                               block_4_wide, block_5_wide, block_6_wide};
 static block_function *const narrow_blocks[] = {block_1_narrow, block_2_narrow, block_3_narrow,
@@ -89,12 +91,13 @@ static void multiply_columns(const struct small_product *p, block_function *cons
                              size_t first, size_t k, __m256i lanes) {
     const float *b = p->b + first * p->b_row + column;
     float beta = first == 0 ? p->beta : 1;
+    const float *added = first == 0 && p->row != NULL ? p->row + column : NULL;
     for (size_t row = 0; row < p->m;) {
         size_t left = p->m - row, rows = left > 2 * ROWS || left == ROWS ? ROWS
                                          : left > ROWS                   ? (left + 1) / 2
                                                                          : left;
         blocks[rows - 1](p, p->a + row * p->a_row + first * p->a_column, b, p->c + row * p->c_row + column, k,
-                         beta, lanes);
+                         beta, lanes, added);
         row += rows;
     }
 }
@@ -114,29 +117,15 @@ void matrix_multiply_small_avx2(const struct small_product *p) {
     }
 }
 
-/* Eight rows of eight, by three rounds of interleaving. */
 static void transpose_8x8(const float *from, size_t from_row, float *to, size_t to_row) {
-    __m256 r[8], s[8];
+    __m256 block[8];
 #pragma GCC unroll 8
     for (size_t i = 0; i < 8; i++)
-        r[i] = _mm256_loadu_ps(from + i * from_row);
-#pragma GCC unroll 4
-    for (size_t i = 0; i < 8; i += 2) {
-        s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
-        s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
-    }
-#pragma GCC unroll 2
-    for (size_t i = 0; i < 8; i += 4) {
-        r[i] = _mm256_shuffle_ps(s[i], s[i + 2], 0x44);
-        r[i + 1] = _mm256_shuffle_ps(s[i], s[i + 2], 0xEE);
-        r[i + 2] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0x44);
-        r[i + 3] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0xEE);
-    }
-#pragma GCC unroll 4
-    for (size_t i = 0; i < 4; i++) {
-        _mm256_storeu_ps(to + i * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
-        _mm256_storeu_ps(to + (i + 4) * to_row, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
-    }
+        block[i] = _mm256_loadu_ps(from + i * from_row);
+    vector_transpose(block);
+#pragma GCC unroll 8
+    for (size_t i = 0; i < 8; i++)
+        _mm256_storeu_ps(to + i * to_row, block[i]);
 }
 
 void matrix_transpose_avx2(size_t rows, size_t columns, const float *from, size_t from_row, float *to) {
@@ -152,6 +141,46 @@ void matrix_transpose_avx2(size_t rows, size_t columns, const float *from, size_
     for (; i < rows; i++)
         for (size_t j = 0; j < columns; j++)
             to[j * rows + i] = from[i * from_row + j];
+}
+
+enum { SUM_ROWS = 16, SUM_LEVELS = 4 };
+
+/* Some vectors of columns side by side, a constant count wherever this is inlined; the levels are the plain
+ * version's. */
+static inline __attribute__((always_inline)) void add_sums_of(int vectors, const float *matrix, size_t rows,
+                                                              size_t stride, __m256i lanes, float *sums) {
+    __m256 levels[4][SUM_LEVELS];
+    for (int j = 0; j < vectors; j++)
+        for (int level = 0; level < SUM_LEVELS; level++)
+            levels[j][level] = _mm256_setzero_ps();
+    for (size_t i = 0; i < rows;) {
+        size_t end = rows - i < SUM_ROWS ? rows : i + SUM_ROWS;
+        for (; i < end; i++)
+            for (int j = 0; j < vectors; j++)
+                levels[j][0] =
+                    _mm256_add_ps(levels[j][0], _mm256_maskload_ps(matrix + i * stride + 8 * j, lanes));
+        size_t block = SUM_ROWS;
+        for (int level = 1; level < SUM_LEVELS && i % block == 0; level++, block *= SUM_ROWS)
+            for (int j = 0; j < vectors; j++) {
+                levels[j][level] = _mm256_add_ps(levels[j][level], levels[j][level - 1]);
+                levels[j][level - 1] = _mm256_setzero_ps();
+            }
+    }
+    for (int j = 0; j < vectors; j++) {
+        __m256 sum = _mm256_maskload_ps(sums + 8 * j, lanes);
+        for (int level = 0; level < SUM_LEVELS; level++)
+            sum = _mm256_add_ps(sum, levels[j][level]);
+        _mm256_maskstore_ps(sums + 8 * j, lanes, sum);
+    }
+}
+
+void matrix_add_column_sums_avx2(const float *matrix, size_t rows, size_t columns, float *sums) {
+    size_t j = 0;
+    for (; j + 32 <= columns; j += 32)
+        add_sums_of(4, matrix + j, rows, columns, vector_first_lanes(8), sums + j);
+    for (; j < columns; j += 8)
+        add_sums_of(1, matrix + j, rows, columns,
+                    vector_first_lanes(columns - j < 8 ? (int)(columns - j) : 8), sums + j);
 }
 
 #endif

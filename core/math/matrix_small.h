@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* c[m][n] = alpha a b + beta c. a's element (i, l) is at a[i * a_row + l * a_column], so that a may be stored
- * transposed; b[k][n] and c[m][n] are row-major. */
+/* c[m][n] = alpha a b + beta c + row. a's element (i, l) is at a[i * a_row + l * a_column], so that a may be
+ * stored transposed; b[k][n] and c[m][n] are row-major. */
 struct small_product {
     size_t m, n, k;
     float alpha, beta;
@@ -17,6 +17,7 @@ struct small_product {
     size_t b_row;
     float *c;
     size_t c_row;
+    const float *row; /* [n], added to every row of c; NULL: none */
 };
 
 /* For processors with AVX2 and FMA only. */
@@ -24,5 +25,8 @@ void matrix_multiply_small_avx2(const struct small_product *product);
 
 /* to[columns][rows] from from[rows][columns], rows of `from` being from_row apart. */
 void matrix_transpose_avx2(size_t rows, size_t columns, const float *from, size_t from_row, float *to);
+
+/* sums[columns] += the sum over the rows of matrix: see matrix_add_column_sums. */
+void matrix_add_column_sums_avx2(const float *matrix, size_t rows, size_t columns, float *sums);
 
 #endif

@@ -73,8 +73,10 @@ static void build_transformer(struct model *model, const struct model_options *o
         [POSITION_SINUSOIDAL] = &layer_sinusoidal_position,
         [POSITION_NONE] = &layer_unused_positions,
     };
+    /* The mean at the end leaves padding out, and attention in the next block does. */
     struct layer_options block = {.heads = options->heads,
                                   .mask = options->mask,
+                                  .skips_padding = true,
                                   .feedforward_width = options->feedforward_width,
                                   .activation = options->activation};
     add_input(model, options);

@@ -166,20 +166,6 @@ START_TEST(adam_steps) {
 }
 END_TEST
 
-START_TEST(normalised_rows) {
-    const size_t count = (size_t)_i;
-    float x[64], weight[64], bias[64];
-    draw(x, count, 15, 1);
-    draw(weight, count, 16, 1);
-    draw(bias, count, 17, 1);
-    fast[count] = 7;
-    kernels_plain.normalise_row(x, 1.25F, -0.3F, weight, bias, plain, count);
-    chosen->normalise_row(x, 1.25F, -0.3F, weight, bias, fast, count);
-    ck_assert_mem_eq(fast, plain, count * sizeof *fast);
-    ck_assert(fast[count] == 7);
-}
-END_TEST
-
 int main(void) {
     chosen = kernels_choose();
     Suite *suite = suite_create("kernels");
@@ -190,7 +176,6 @@ int main(void) {
     tcase_add_loop_test(tests, column_sums_and_tanh_backward, 1, 40);
     tcase_add_loop_test(tests, lstm_steps, 1, 40);
     tcase_add_loop_test(tests, adam_steps, 1, 40);
-    tcase_add_loop_test(tests, normalised_rows, 1, 40);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -65,26 +65,20 @@ export function createAttentionView({ signal, onChange }) {
     let again = false;
     const kept = new Map();
 
-    const isAtEnd = () => Number(slider.value) >= epochs.length - 1;
-
     const fetchKept = async (path) => {
         if (!kept.has(path)) kept.set(path, await get(path, signal));
         return kept.get(path);
     };
 
-    // At the end of the slider the newest is asked for, whichever it is by then: a long run keeps only some of
-    // its epochs, so one that was announced may be gone already.
     async function fetchShown() {
-        const epoch = isAtEnd() ? "last" : epochs[Number(slider.value)];
-        const read = epoch === "last" ? (path) => get(path, signal) : fetchKept;
+        const epoch = epochs[Number(slider.value)] ?? "last";
         const base = `/api/runs/${run.id}/attention`;
         const number = Math.max(0, Math.floor(Number(example.value) || 0));
         const [mean, matrix] = await Promise.all([
-            read(`${base}/mean${query({ epoch })}`),
-            read(`${base}${query({ epoch, example: number })}`),
+            fetchKept(`${base}/mean${query({ epoch })}`),
+            fetchKept(`${base}${query({ epoch, example: number })}`),
         ]);
-        if (epoch === "last") setEpochs(matrix.epochs_kept);
-        return { epoch: matrix.epoch, mean, matrix };
+        return { epoch, mean, matrix };
     }
 
     // One request at a time: while the slider moves, only its last position matters.
@@ -118,7 +112,7 @@ export function createAttentionView({ signal, onChange }) {
                 example.setCustomValidity(error.message);
                 example.reportValidity();
             }
-        } while (again);
+        } while (again || run === null);
         busy = false;
     }
 
@@ -129,11 +123,10 @@ export function createAttentionView({ signal, onChange }) {
     }
 
     function setEpochs(list) {
-        const atEnd = isAtEnd();
+        const atEnd = Number(slider.value) >= epochs.length - 1;
         epochs = list;
         slider.max = Math.max(0, epochs.length - 1);
         if (atEnd) slider.value = slider.max;
-        showEpochText();
     }
 
     return {
