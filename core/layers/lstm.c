@@ -30,13 +30,13 @@ static struct saved_parts parts_of(float *saved, const struct layer *layer, size
     return (struct saved_parts){saved, saved + 4 * size, saved + 5 * size, saved + 6 * size};
 }
 
-static size_t input_scratch(const struct layer *layer, size_t count) {
-    return count * layer->input.steps * layer->input.width;
+static size_t shared_scratch(const struct layer *layer, size_t count) {
+    return recurrent_scratch_size(layer, 4 * layer->output.width, count);
 }
 
-/* What recurrent_input_sums needs, grad_hidden[count][width] and grad_cell[count][width]. */
+/* What recurrent.h needs, then grad_hidden[count][width] and grad_cell[count][width]. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
-    return input_scratch(layer, count) + 2 * count * layer->output.width;
+    return shared_scratch(layer, count) + 2 * count * layer->output.width;
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
@@ -44,13 +44,13 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     size_t width = layer->output.width, block = pass->count * width;
     struct recurrent_parameters weights = recurrent_parameters_of(layer, parameters, 4 * width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
-    recurrent_input_sums(layer, &weights, input, parts.gates, pass);
+    const float *weight_hh = recurrent_input_sums(layer, &weights, input, parts.gates, pass);
     for (size_t t = 0; t < layer->input.steps; t++) {
         float *gates = parts.gates + t * 4 * block, *cell = parts.cell + t * block;
         float *hidden = parts.hidden + t * block;
         if (t > 0)
-            matrix_multiply_transposed_b(pass->count, 4 * width, width, 1, hidden - block, width,
-                                         weights.weight_hh, width, 1, gates, 4 * width);
+            matrix_multiply(pass->count, 4 * width, width, 1, hidden - block, width, weight_hh, 4 * width, 1,
+                            gates, 4 * width);
         pass->kernels->lstm_step(gates, t > 0 ? cell - block : NULL, cell, parts.cell_tanh + t * block,
                                  hidden, pass->count, width);
     }
@@ -64,7 +64,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     size_t width = layer->output.width, block = pass->count * width;
     struct recurrent_parameters weights = recurrent_parameters_of(layer, parameters, 4 * width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
-    float *grad_hidden = pass->scratch + input_scratch(layer, pass->count), *grad_cell = grad_hidden + block;
+    float *grad_hidden = pass->scratch + shared_scratch(layer, pass->count), *grad_cell = grad_hidden + block;
     memset(grad_hidden, 0, 2 * block * sizeof *grad_hidden);
     for (size_t t = layer->input.steps; t-- > 0;) {
         float *gates = parts.gates + t * 4 * block;

@@ -39,24 +39,60 @@ void recurrent_initialise(const struct layer *layer, float *parameters, enum tor
     torch_init_recurrent(generator, gates, inputs, width, parameters, weight_hh, bias_ih, bias_ih + rows);
 }
 
-/* Copies between batch-major [count][steps][width] and time-major [steps][count][width]. */
-static void to_time_major(size_t count, size_t steps, size_t width, const float *from, float *to) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t t = 0; t < steps; t++)
-            for (size_t j = 0; j < width; j++)
-                to[(t * count + i) * width + j] = from[(i * steps + t) * width + j];
+/* What lies in the scratch. A one behind every step's inputs makes the biases one more column of W_ih: one
+ * product then adds them, and one gives their gradient. */
+struct scratch_parts {
+    float *inputs;    /* [steps][count][inputs + 1] */
+    float *weight_ih; /* [inputs + 1][rows]: W_ih transposed, then b_ih + b_hh; or their gradient */
+    float *weight_hh; /* [width][rows]: W_hh transposed */
+};
+
+static struct scratch_parts scratch_of(const struct layer *layer, size_t rows,
+                                       const struct layer_pass *pass) {
+    size_t columns = layer->input.width + 1;
+    struct scratch_parts parts = {.inputs = pass->scratch};
+    parts.weight_ih = parts.inputs + layer->input.steps * pass->count * columns;
+    parts.weight_hh = parts.weight_ih + columns * rows;
+    return parts;
 }
 
-void recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,
-                          const float *input, float *sums, const struct layer_pass *pass) {
+size_t recurrent_scratch_size(const struct layer *layer, size_t rows, size_t count) {
+    size_t columns = layer->input.width + 1;
+    return layer->input.steps * count * columns + (columns + layer->output.width) * rows;
+}
+
+/* From batch-major [count][steps][inputs] to time-major, with the ones. */
+static void fill_inputs(const struct layer *layer, const float *input, float *to,
+                        const struct layer_pass *pass) {
+    size_t count = pass->count, steps = layer->input.steps, inputs = layer->input.width;
+    for (size_t i = 0; i < count; i++)
+        for (size_t t = 0; t < steps; t++) {
+            float *row = to + (t * count + i) * (inputs + 1);
+            for (size_t j = 0; j < inputs; j++)
+                row[j] = input[(i * steps + t) * inputs + j];
+            row[inputs] = 1;
+        }
+}
+
+/* to[columns][rows] from from[rows][columns]. */
+static void transpose(const float *from, size_t rows, size_t columns, float *to) {
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            to[j * rows + i] = from[i * columns + j];
+}
+
+const float *recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,
+                                  const float *input, float *sums, const struct layer_pass *pass) {
     size_t total = pass->count * layer->input.steps, rows = parameters->rows, inputs = parameters->inputs;
-    to_time_major(pass->count, layer->input.steps, inputs, input, pass->scratch);
+    struct scratch_parts parts = scratch_of(layer, rows, pass);
+    fill_inputs(layer, input, parts.inputs, pass);
+    transpose(parameters->weight_ih, rows, inputs, parts.weight_ih);
     for (size_t j = 0; j < rows; j++)
-        sums[j] = parameters->bias_ih[j] + parameters->bias_hh[j];
-    for (size_t i = 1; i < total; i++)
-        memcpy(sums + i * rows, sums, rows * sizeof *sums);
-    matrix_multiply_transposed_b(total, rows, inputs, 1, pass->scratch, inputs, parameters->weight_ih, inputs,
-                                 1, sums, rows);
+        parts.weight_ih[inputs * rows + j] = parameters->bias_ih[j] + parameters->bias_hh[j];
+    matrix_multiply(total, rows, inputs + 1, 1, parts.inputs, inputs + 1, parts.weight_ih, rows, 0, sums,
+                    rows);
+    transpose(parameters->weight_hh, rows, parameters->width, parts.weight_hh);
+    return parts.weight_hh;
 }
 
 static void add_parameter_gradients(const struct layer *layer, const struct recurrent_parameters *parameters,
@@ -66,29 +102,38 @@ static void add_parameter_gradients(const struct layer *layer, const struct recu
     size_t rows = parameters->rows, inputs = parameters->inputs, width = parameters->width;
     float *grad_hh = grad_parameters + rows * inputs, *grad_bias_ih = grad_hh + rows * width;
     float *grad_bias_hh = grad_bias_ih + rows;
-    to_time_major(count, layer->input.steps, inputs, input, pass->scratch);
-    matrix_multiply_transposed_a(rows, inputs, total, 1, grad_sums, rows, pass->scratch, inputs, 1,
-                                 grad_parameters, inputs);
+    struct scratch_parts parts = scratch_of(layer, rows, pass);
+    fill_inputs(layer, input, parts.inputs, pass);
+    matrix_multiply_transposed_a(inputs + 1, rows, total, 1, parts.inputs, inputs + 1, grad_sums, rows, 0,
+                                 parts.weight_ih, rows);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < inputs; j++)
+            grad_parameters[i * inputs + j] += parts.weight_ih[j * rows + i];
+        grad_bias_ih[i] += parts.weight_ih[inputs * rows + i];
+        grad_bias_hh[i] += parts.weight_ih[inputs * rows + i];
+    }
     /* The hidden state before step t is that after step t - 1; before the first it is zero. */
     if (total > count)
         matrix_multiply_transposed_a(rows, width, total - count, 1, grad_sums + count * rows, rows, hidden,
                                      width, 1, grad_hh, width);
-    pass->kernels->add_column_sums(grad_sums, total, rows, grad_bias_ih);
-    pass->kernels->add_column_sums(grad_sums, total, rows, grad_bias_hh);
 }
 
 void recurrent_backward_products(const struct layer *layer, const struct recurrent_parameters *parameters,
                                  const float *input, const float *hidden, const float *grad_sums,
                                  float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
-    size_t total = pass->count * layer->input.steps, steps = layer->input.steps;
+    size_t total = pass->count * layer->input.steps, steps = layer->input.steps, count = pass->count;
     size_t rows = parameters->rows, inputs = parameters->inputs;
     if (grad_parameters != NULL)
         add_parameter_gradients(layer, parameters, input, hidden, grad_sums, grad_parameters, pass);
-    if (grad_input != NULL) {
-        matrix_multiply(total, inputs, rows, 1, grad_sums, rows, parameters->weight_ih, inputs, 0,
-                        pass->scratch, inputs);
-        to_time_major(steps, pass->count, inputs, pass->scratch, grad_input);
-    }
+    if (grad_input == NULL)
+        return;
+    const float *time_major = pass->scratch;
+    matrix_multiply(total, inputs, rows, 1, grad_sums, rows, parameters->weight_ih, inputs, 0, pass->scratch,
+                    inputs);
+    for (size_t t = 0; t < steps; t++)
+        for (size_t i = 0; i < count; i++)
+            memcpy(grad_input + (i * steps + t) * inputs, time_major + (t * count + i) * inputs,
+                   inputs * sizeof *grad_input);
 }
 
 size_t recurrent_last_step(const struct layer *layer, size_t example, const struct layer_pass *pass) {

@@ -33,12 +33,16 @@ size_t recurrent_describe(const struct layer *layer, struct tensor *tensors, siz
 void recurrent_initialise(const struct layer *layer, float *parameters, enum torch_recurrent_gates gates,
                           struct torch_generator *generator);
 
-/* sums[steps][count][rows] = W_ih x_t + b_ih + b_hh. Scratch: count * steps * inputs floats. */
-void recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,
-                          const float *input, float *sums, const struct layer_pass *pass);
+/* Scratch that the functions below need, in floats; it lies at the front of pass->scratch. */
+size_t recurrent_scratch_size(const struct layer *layer, size_t rows, size_t count);
+
+/* sums[steps][count][rows] = W_ih x_t + b_ih + b_hh. Returns W_hh transposed, [width][rows], in the scratch:
+ * what the products of the time loop read. */
+const float *recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,
+                                  const float *input, float *sums, const struct layer_pass *pass);
 
 /* The gradients of all parameters and of the input from grad_sums[steps][count][rows] and
- * hidden[steps][count][width]. Same scratch. */
+ * hidden[steps][count][width]. */
 void recurrent_backward_products(const struct layer *layer, const struct recurrent_parameters *parameters,
                                  const float *input, const float *hidden, const float *grad_sums,
                                  float *grad_input, float *grad_parameters, const struct layer_pass *pass);

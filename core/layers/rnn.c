@@ -23,13 +23,13 @@ static size_t saved_size(const struct layer *layer, size_t count) {
     return layer->input.steps * count * layer->output.width;
 }
 
-/* What recurrent_input_sums needs, grad_sums[steps][count][width], and grad_hidden[count][width]. */
-static size_t input_scratch(const struct layer *layer, size_t count) {
-    return count * layer->input.steps * layer->input.width;
+/* What recurrent.h needs, then grad_sums[steps][count][width], and grad_hidden[count][width]. */
+static size_t shared_scratch(const struct layer *layer, size_t count) {
+    return recurrent_scratch_size(layer, layer->output.width, count);
 }
 
 static size_t scratch_size(const struct layer *layer, size_t count) {
-    return input_scratch(layer, count) + (layer->input.steps + 1) * count * layer->output.width;
+    return shared_scratch(layer, count) + (layer->input.steps + 1) * count * layer->output.width;
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
@@ -37,12 +37,12 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     size_t width = layer->output.width, block = pass->count * width;
     struct recurrent_parameters parts = recurrent_parameters_of(layer, parameters, width);
     float *hidden = saved;
-    recurrent_input_sums(layer, &parts, input, hidden, pass);
+    const float *weight_hh = recurrent_input_sums(layer, &parts, input, hidden, pass);
     for (size_t t = 0; t < layer->input.steps; t++) {
         float *now = hidden + t * block;
         if (t > 0)
-            matrix_multiply_transposed_b(pass->count, width, width, 1, now - block, width, parts.weight_hh,
-                                         width, 1, now, width);
+            matrix_multiply(pass->count, width, width, 1, now - block, width, weight_hh, width, 1, now,
+                            width);
         pass->kernels->hyperbolic_tangent(now, block);
     }
     recurrent_read_last(layer, hidden, output, pass);
@@ -55,7 +55,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     size_t width = layer->output.width, block = pass->count * width, steps = layer->input.steps;
     struct recurrent_parameters parts = recurrent_parameters_of(layer, parameters, width);
     const float *hidden = saved;
-    float *grad_sums = pass->scratch + input_scratch(layer, pass->count);
+    float *grad_sums = pass->scratch + shared_scratch(layer, pass->count);
     float *grad_hidden = grad_sums + steps * block;
     memset(grad_hidden, 0, block * sizeof *grad_hidden);
     for (size_t t = steps; t-- > 0;) {
