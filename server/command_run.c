@@ -5,6 +5,7 @@
 #include "server/file_source.h"
 #include "server/json_parameters.h"
 #include "server/json_writer.h"
+#include "server/memory_limit.h"
 #include "server/options.h"
 #include "server/parking.h"
 #include "server/readable.h"
@@ -133,7 +134,8 @@ static int read_run(struct run_arguments *run, const struct data_source *data, i
     for (int i = 0; i < count;) {
         i += read_argument(run, count - i, arguments + i, &faults);
     }
-    bool is_prepared = experiment_prepare(run->experiment, &run->parameters, data, ~0ull, &faults, &error);
+    bool is_prepared =
+        experiment_prepare(run->experiment, &run->parameters, data, memory_limit_of_run(), &faults, &error);
     for (size_t i = 0; i < faults.count; i++) {
         fprintf(stderr, "attnlab: --%s %s\n", faults.items[i].field, faults.items[i].message);
     }

@@ -103,6 +103,16 @@ test("run tells its experiments, an experiment its parameters", async () => {
     assert.equal(stderr.trim().split("\n").length, 2);
 });
 
+test("run refuses what would not fit in memory, as the service does", async () => {
+    const absurd = { model: "transformer", width: 1024, heads: 1, layers: 12, feedforward_width: 4096, sequence_length: 2000, batch_size: 2048 };
+    const args = Object.entries(absurd).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+    await assertFails(2, ["run", "train", ...args], /--sequence_length is too large: the run would take \d+\.\d MB of memory/);
+    const daemon = await startDaemon();
+    const problem = await new Client(daemon.url).postProblem(422, "api/runs", { experiment: "train", ...absurd });
+    assert.equal(problem.errors[0].field, "sequence_length");
+    await daemon.stop();
+});
+
 test("run takes a file as a data set", async () => {
     const file = path.join(folder, "mine.tsv");
     await writeFile(file, Array.from({ length: 20 }, (_, i) => `${i % 2}\tit was ${i % 2 ? "good" : "bad"}`).join("\n"));
