@@ -126,8 +126,13 @@ static bool view_prepare(struct comparison_view *view, struct comparison_record 
     return ok;
 }
 
-static void add_result(struct comparison_row *row, size_t seed, const char *result_json) {
-    json_t *result = result_json != NULL ? json_loads(result_json, 0, NULL) : NULL;
+static bool add_result(struct comparison_row *row, size_t seed, const char *result_json,
+                       struct error *error) {
+    if (result_json == NULL)
+        return true;
+    json_t *result = json_loads(result_json, 0, NULL);
+    if (result == NULL)
+        return error_set_memory(error, strlen(result_json));
     const json_t *accuracy = json_object_get(result, "test_accuracy");
     const json_t *seconds = json_object_get(result, "seconds");
     const json_t *parameters = json_object_get(result, "parameter_count");
@@ -138,6 +143,7 @@ static void add_result(struct comparison_row *row, size_t seed, const char *resu
     if (json_is_integer(parameters))
         row->parameter_count = json_integer_value(parameters);
     json_decref(result);
+    return true;
 }
 
 static void summarise_row(struct comparison_row *row, size_t seed_count) {
@@ -165,7 +171,8 @@ static enum run_state common_state(const size_t counts[RUN_CANCELLED + 1], size_
     return counts[RUN_CANCELLED] > 0 ? RUN_CANCELLED : RUN_SUCCEEDED;
 }
 
-static void view_fill(struct comparison_view *view, const struct run_record *list, size_t count) {
+static bool view_fill(struct comparison_view *view, const struct run_record *list, size_t count,
+                      struct error *error) {
     size_t counts[RUN_CANCELLED + 1] = {0};
     for (size_t i = 0; i < count; i++) {
         const struct run_record *run = &list[i];
@@ -173,7 +180,8 @@ static void view_fill(struct comparison_view *view, const struct run_record *lis
             continue;
         memcpy(view->run_ids[run->comparison_variant * view->seed_count + run->comparison_seed], run->id,
                ID_SIZE);
-        add_result(&view->rows[run->comparison_variant], run->comparison_seed, run->result_json);
+        if (!add_result(&view->rows[run->comparison_variant], run->comparison_seed, run->result_json, error))
+            return false;
         counts[run->state]++;
         view->progress_done += run_state_has_ended(run->state);
     }
@@ -181,6 +189,7 @@ static void view_fill(struct comparison_view *view, const struct run_record *lis
         summarise_row(&view->rows[i], view->seed_count);
     view->progress_total = count;
     view->state = common_state(counts, count);
+    return true;
 }
 
 static bool list_members(struct runs *runs, const char *id, struct run_record **list, size_t *count,
@@ -200,10 +209,10 @@ static bool view_build(struct runs *runs, struct comparison_record *record, stru
                        struct error *error) {
     struct run_record *list = NULL;
     size_t count = 0;
-    bool ok = view_prepare(view, record, error) && list_members(runs, view->record.id, &list, &count, error);
-    if (ok)
-        view_fill(view, list, count);
-    else
+    bool ok = view_prepare(view, record, error) &&
+              list_members(runs, view->record.id, &list, &count, error) &&
+              view_fill(view, list, count, error);
+    if (!ok)
         comparison_view_clear(view);
     free_list(list, count);
     return ok;

@@ -50,26 +50,36 @@ static const char *find_cache_control(const struct response *response) {
     return "no-store";
 }
 
+/* False where there is no memory for all of them: an answer without its headers is not sent. */
+static bool add_headers(struct MHD_Response *created, const struct response *response, bool is_stream) {
+    bool is_added = !response->lacks_header;
+    for (size_t i = 0; i < sizeof common_headers / sizeof *common_headers; i++) {
+        is_added &= MHD_add_response_header(created, common_headers[i].name, common_headers[i].value);
+    }
+    is_added &= MHD_add_response_header(created, "Cache-Control", find_cache_control(response));
+    if (response->content_type) {
+        is_added &= MHD_add_response_header(created, "Content-Type", response->content_type);
+    }
+    if (is_stream) {
+        is_added &= MHD_add_response_header(created, "X-Accel-Buffering", "no");
+    }
+    for (size_t i = 0; i < response->header_count; i++) {
+        const struct response_header *header = &response->headers[i];
+        is_added &= MHD_add_response_header(created, header->name, header->value);
+    }
+    return is_added;
+}
+
 enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response) {
     bool is_stream = response->stream != NULL;
     struct MHD_Response *created = create_response(response);
     if (!created) {
         return MHD_NO;
     }
-    for (size_t i = 0; i < sizeof common_headers / sizeof *common_headers; i++) {
-        MHD_add_response_header(created, common_headers[i].name, common_headers[i].value);
+    enum MHD_Result result = MHD_NO;
+    if (add_headers(created, response, is_stream)) {
+        result = MHD_queue_response(connection, response->status, created);
     }
-    MHD_add_response_header(created, "Cache-Control", find_cache_control(response));
-    if (response->content_type) {
-        MHD_add_response_header(created, "Content-Type", response->content_type);
-    }
-    if (is_stream) {
-        MHD_add_response_header(created, "X-Accel-Buffering", "no");
-    }
-    for (size_t i = 0; i < response->header_count; i++) {
-        MHD_add_response_header(created, response->headers[i].name, response->headers[i].value);
-    }
-    enum MHD_Result result = MHD_queue_response(connection, response->status, created);
     MHD_destroy_response(created);
     return result;
 }

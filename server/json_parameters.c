@@ -62,6 +62,7 @@ static bool read_integer_list(struct parameter_set *set, size_t index, const jso
     size_t count = json_array_size(value);
     int64_t *integers = calloc(count + 1, sizeof *integers);
     bool is_list = integers && json_is_array(value);
+    faults->out_of_memory |= !integers;
     for (size_t i = 0; is_list && i < count; i++) {
         is_list = read_integer(json_array_get(value, i), &integers[i]);
     }
@@ -77,6 +78,7 @@ static bool read_text_list(struct parameter_set *set, size_t index, const json_t
     size_t count = json_array_size(value);
     const char **texts = calloc(count + 1, sizeof *texts);
     bool is_list = texts && json_is_array(value);
+    faults->out_of_memory |= !texts;
     for (size_t i = 0; is_list && i < count; i++) {
         texts[i] = json_string_value(json_array_get(value, i));
         is_list = texts[i] != NULL;
@@ -118,6 +120,7 @@ static bool read_matrix(struct parameter_set *set, size_t index, const json_t *v
     }
     float *matrix = calloc(rows * columns, sizeof *matrix);
     bool is_matrix = matrix != NULL;
+    faults->out_of_memory |= !matrix;
     for (size_t i = 0; is_matrix && i < rows; i++) {
         is_matrix = read_row(json_array_get(value, i), columns, matrix + i * columns);
     }

@@ -36,6 +36,7 @@ static void write_maximum_length(struct text *text, const char *key,
 static void write_list_default(struct text *text, const struct parameter_declaration *declaration) {
     char *members = declaration->default_text ? strdup(declaration->default_text) : NULL;
     if (!members) {
+        text->failed |= declaration->default_text != NULL;
         return;
     }
     json_write_begin_array(text, "default");

@@ -83,16 +83,28 @@ static unsigned find_json_status(const json_error_t *fault) {
     }
 }
 
+/* jansson says nothing at all where it finds no memory. */
+static bool is_memory_fault(const json_error_t *fault) {
+    return json_error_code(fault) == json_error_out_of_memory || !*fault->text;
+}
+
 bool request_read_body(struct request *request) {
     if (request->match.route->body != BODY_JSON) {
         return true;
     }
     json_error_t fault;
     const char *bytes = request->body.bytes ? request->body.bytes : "";
-    request->json = json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES, &fault);
+    /* Without memory jansson may speak of bad syntax: only what it says twice is believed. */
+    for (int attempt = 0; !request->json && attempt < 2; attempt++) {
+        request->json = json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES, &fault);
+    }
     if (!request->json && json_error_code(&fault) == json_error_numeric_overflow) {
         /* Whole numbers beyond 64 bits: as reals, so that the parameter's own check names the field. */
         request->json = json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL, &fault);
+    }
+    if (!request->json && is_memory_fault(&fault)) {
+        response_set_problem(&request->response, 503, "out of memory; try again later");
+        return false;
     }
     if (!request->json) {
         response_set_problem(&request->response, find_json_status(&fault),

@@ -65,6 +65,8 @@ void response_add_header(struct response *response, const char *name, const char
     header->name = name;
     if (vasprintf(&header->value, format, arguments) >= 0) {
         response->header_count++;
+    } else {
+        response->lacks_header = true;
     }
     va_end(arguments);
 }

@@ -25,6 +25,7 @@ struct response {
     struct event_stream *stream; /* owned */
     struct response_header headers[RESPONSE_HEADERS_MAXIMUM];
     size_t header_count;
+    bool lacks_header; /* there was no memory for one: the answer cannot be given */
 };
 
 /* Takes over the text's bytes; where building it failed the answer is a 503. */

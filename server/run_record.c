@@ -132,14 +132,16 @@ static bool ended_record(struct runs *runs, struct active_run *run, enum run_sta
     pthread_mutex_lock(&runs->mutex);
     bool ok = active_run_copy_record(run, record, error);
     pthread_mutex_unlock(&runs->mutex);
-    if (!ok) {
-        free(result_json);
+    if (!ok)
         return false;
-    }
     record->state = state;
     record->finished_ms = time_now_ms();
-    record->result_json = result_json;
     record->error = message != NULL ? strdup(message) : NULL;
+    if (message != NULL && record->error == NULL) {
+        run_record_clear(record);
+        return error_set_memory(error, strlen(message));
+    }
+    record->result_json = result_json;
     return true;
 }
 
@@ -163,17 +165,19 @@ static void keep_unsaved(struct runs *runs, struct active_run *run, struct run_r
 bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
                 const char *message, bool must_be_stored, struct error *error) {
     struct run_record record;
-    if (!ended_record(runs, run, state, result_json, message, &record, error))
-        return false;
-    if (run_record_publish(runs, run, &record, must_be_stored, error)) {
+    struct error failure = {0};
+    bool ok = ended_record(runs, run, state, result_json, message, &record, &failure);
+    if (ok && run_record_publish(runs, run, &record, must_be_stored, &failure)) {
         run_record_clear(&record);
         return true;
     }
-    if (must_be_stored)
+    if (ok && failure.code == ERROR_MEMORY)
+        record.result_json = NULL;
+    if (ok && (must_be_stored || failure.code == ERROR_MEMORY))
         run_record_clear(&record);
-    else
+    else if (ok)
         keep_unsaved(runs, run, &record);
-    return false;
+    return error_set(error, failure.code, "%s", failure.message);
 }
 
 /* A copy of one record that is still to be stored; false where there is none. */

@@ -214,6 +214,29 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
     return ok;
 }
 
+static bool is_stopping(struct runs *runs) {
+    pthread_mutex_lock(&runs->mutex);
+    bool stopping = runs->is_stopping;
+    pthread_mutex_unlock(&runs->mutex);
+    return stopping;
+}
+
+/* A worker without the memory to say how its run ended waits for some: nobody else will say it. If the
+ * service ends meanwhile, the run goes on after the next start. */
+static void finish_run(struct work *work, enum run_state state, char *result_json, const char *message) {
+    const struct timespec pause = {.tv_nsec = 20000000};
+    for (;;) {
+        struct error failure = {0};
+        if (run_finish(work->runs, work->run, state, result_json, message, false, &failure) ||
+            failure.code != ERROR_MEMORY)
+            return;
+        if (is_stopping(work->runs))
+            break;
+        nanosleep(&pause, NULL);
+    }
+    free(result_json);
+}
+
 void run_perform(struct runs *runs, struct active_run *run, const struct parallel_executor *parallel) {
     struct work work = {.runs = runs, .run = run, .has_attention = has_attention(run)};
     memcpy(work.id, run->record.id, ID_SIZE);
@@ -221,11 +244,11 @@ void run_perform(struct runs *runs, struct active_run *run, const struct paralle
     char *result_json = NULL;
     bool ok = mark_running(&work, &error) && run_experiment(&work, parallel, &result_json, &error);
     if (ok) {
-        run_finish(runs, run, RUN_SUCCEEDED, result_json, NULL, false, NULL);
+        finish_run(&work, RUN_SUCCEEDED, result_json, NULL);
     } else if (error.code != ERROR_CANCELLED) {
-        run_finish(runs, run, RUN_FAILED, NULL, error.message, false, NULL);
+        finish_run(&work, RUN_FAILED, NULL, error.message);
     } else if (atomic_load(&run->interruption) == INTERRUPTION_CANCEL) {
-        run_finish(runs, run, RUN_CANCELLED, NULL, NULL, false, NULL);
+        finish_run(&work, RUN_CANCELLED, NULL, NULL);
     }
     /* Otherwise the service is ending: the run stays unfinished and goes on after the next start. */
 }

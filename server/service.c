@@ -1,16 +1,9 @@
 #include "server/service.h"
 
-#include <unistd.h>
+#include "server/json_memory.h"
+#include "server/memory_limit.h"
 
 enum { BACKGROUND_THREADS = 2 };
-
-/* Half of the machine's memory: the largest run that is accepted. */
-static unsigned long long half_of_memory(void) {
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page_size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page_size > 0 ? (unsigned long long)pages / 2 * (unsigned long long)page_size
-                                      : 1ull << 30;
-}
 
 static void wake_readers(void *owner, const struct event *event) {
     parking_notify(owner, event->run_id);
@@ -19,8 +12,9 @@ static void wake_readers(void *owner, const struct event *event) {
 bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
                   struct error *error) {
     const struct runs_options runs_options = {.worker_count = options->workers};
+    json_memory_install();
     service->options = options;
-    service->memory_limit_bytes = half_of_memory();
+    service->memory_limit_bytes = memory_limit_of_run();
     service->store = store_open_sqlite(options->data, warning, warning_size, error);
     service->event_log = service->store ? event_log_open(service->store, error) : NULL;
     service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;

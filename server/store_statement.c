@@ -37,20 +37,29 @@ bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
     }
 }
 
+/* SQLite may have rolled back by itself (a full disk). Without memory rolling back may fail too: then the
+ * next transaction does it before it begins. */
+static int roll_back(sqlite3 *database) {
+    return sqlite3_get_autocommit(database) ? SQLITE_OK
+                                            : sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+}
+
 bool transaction_begin(struct sqlite_store *store, bool durable, struct error *error) {
     struct connection *writer = &store->writer;
     pthread_mutex_lock(&writer->mutex);
-    int code = SQLITE_OK;
-    if (writer->synchronous_full != durable) {
+    int code = roll_back(writer->database);
+    if (code == SQLITE_OK && writer->synchronous_full != durable) {
         const char *pragma = durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
         code = sqlite3_exec(writer->database, pragma, NULL, NULL, NULL);
-        writer->synchronous_full = durable;
+        if (code == SQLITE_OK)
+            writer->synchronous_full = durable;
     }
     if (code == SQLITE_OK)
         code = sqlite3_exec(writer->database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (code == SQLITE_OK)
         return true;
     sqlite_error_set(error, writer->database, code);
+    roll_back(writer->database);
     pthread_mutex_unlock(&writer->mutex);
     return false;
 }
@@ -68,9 +77,8 @@ bool transaction_end(struct sqlite_store *store, bool ok, struct error *error) {
         code = sqlite3_exec(writer->database, "COMMIT", NULL, NULL, NULL);
         ok = code == SQLITE_OK || sqlite_error_set(error, writer->database, code);
     }
-    /* SQLite may have rolled back by itself (a full disk); a second time does no harm. */
-    if (!ok && !sqlite3_get_autocommit(writer->database))
-        sqlite3_exec(writer->database, "ROLLBACK", NULL, NULL, NULL);
+    if (!ok)
+        roll_back(writer->database);
     if (!ok && ((code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR))
         shorten_log(writer->database);
     pthread_mutex_unlock(&writer->mutex);

@@ -22,6 +22,7 @@ struct event_stream {
     size_t sent; /* bytes of head, payload and the empty line after it */
     double last_written;
     bool has_ended;
+    bool has_failed; /* the client sees that the end is missing */
 };
 
 static const char event_tail[] = "\n\n";
@@ -98,15 +99,15 @@ static size_t write_event(struct event_stream *stream, char *buffer, size_t size
     return written;
 }
 
-/* Fetches what comes after the cursor; false where there is nothing. A failing store ends the stream: the
- * client comes again with the id it has. */
+/* Fetches what comes after the cursor; false where there is nothing. A failing store breaks the stream off:
+ * the client comes again with the id it has. */
 static bool fetch_events(struct event_stream *stream) {
     struct error error = {0};
     stream->event_index = stream->event_count = 0;
     const char *run_id = stream->run_id[0] ? stream->run_id : NULL;
     if (!event_log_read(stream->service->event_log, run_id, &stream->cursor, EVENTS_AT_ONCE, stream->events,
                         &stream->event_count, &error)) {
-        stream->has_ended = true;
+        stream->has_ended = stream->has_failed = true;
         return false;
     }
     if (stream->event_count > 0) {
@@ -116,14 +117,17 @@ static bool fetch_events(struct event_stream *stream) {
 }
 
 /* A stream of a run that has ended and whose events are all sent, or that was deleted, is at its end. */
-static bool is_run_over(const struct event_stream *stream) {
+static bool is_run_over(struct event_stream *stream) {
     struct run_record run = {0};
     struct error error = {0};
     if (!stream->run_id[0]) {
         return false;
     }
-    bool is_over =
-        !runs_find(stream->service->runs, stream->run_id, &run, &error) || run_state_has_ended(run.state);
+    if (!runs_find(stream->service->runs, stream->run_id, &run, &error)) {
+        stream->has_failed = error.code != ERROR_MISSING;
+        return true;
+    }
+    bool is_over = run_state_has_ended(run.state);
     run_record_clear(&run);
     return is_over;
 }
@@ -156,7 +160,7 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
             return (ssize_t)written;
         }
         if (stream->has_ended || may_be_over || atomic_load(&stream->service->is_draining)) {
-            return MHD_CONTENT_READER_END_OF_STREAM;
+            return stream->has_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
         }
         stream->parked.deadline = stream->last_written + PING_SECONDS;
         if (parking_wait(parking, &stream->parked, version)) {
