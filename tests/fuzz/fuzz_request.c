@@ -1,0 +1,130 @@
+/* Requests from anybody: the bytes go over a real connection to the whole service (parser, guards, router,
+ * query, headers, bodies, event streams), whose runs are stored and queued but never worked on.
+ *
+ * Whatever comes in, the service answers with statuses it knows and goes on answering: every request is
+ * followed by one for the health. A client that waits is let go by draining, as at the end of the service. */
+#include "server/http.h"
+#include "server/service.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 20, ANSWER_MS = 5000 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static struct service service;
+static struct options options;
+static struct sockaddr_in address = {.sin_family = AF_INET};
+static char directory[] = "/tmp/attnlab-fuzz-XXXXXX";
+
+static void remove_directory(void) {
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    if (system(command) != 0)
+        abort();
+}
+
+/* Like service_open, but the workers do not start. */
+static void open_service(void) {
+    struct error error = {0};
+    char warning[512];
+    const struct runs_options one_worker = {.worker_count = 1, .queue_limit = 20};
+    if (mkdtemp(directory) == NULL || atexit(remove_directory) != 0)
+        abort();
+    options = (struct options){.listen = "127.0.0.1:0", .data = directory};
+    service.options = &options;
+    service.memory_limit_bytes = 64 << 20;
+    if (!(service.store = store_open_sqlite(directory, warning, sizeof warning, &error)) ||
+        !(service.event_log = event_log_open(service.store, &error)) ||
+        !(service.datasets = datasets_open(service.store, directory, &error)) ||
+        !(service.parking = parking_open(&error)) ||
+        !(service.runs =
+              runs_open(&one_worker, service.store, service.event_log, service.datasets, &error)) ||
+        !(service.inspector = inspector_open(service.store, datasets_source(service.datasets), &error)) ||
+        !(service.background = background_open(1, &error)) || !(service.statistics = statistics_open(&error)))
+        abort();
+    struct http *http = http_start(&service, options.listen, &error);
+    if (http == NULL)
+        abort();
+    address.sin_port = htons((uint16_t)strtoul(strrchr(http_url(http), ':') + 1, NULL, 10));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+}
+
+static int connect_client(void) {
+    int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (client < 0 || connect(client, (const struct sockaddr *)&address, sizeof address) != 0)
+        abort();
+    return client;
+}
+
+/* What the service says until it closes the connection or is silent for `patience_ms`. */
+static size_t read_answer(int client, char *answer, size_t size, int patience_ms) {
+    struct pollfd readable = {.fd = client, .events = POLLIN};
+    size_t length = 0;
+    while (length < size && poll(&readable, 1, patience_ms) == 1) {
+        ssize_t received = recv(client, answer + length, size - length, 0);
+        if (received <= 0)
+            break;
+        length += (size_t)received;
+    }
+    return length;
+}
+
+/* A status line of ours or of libmicrohttpd's. */
+static void check_answer(const char *answer, size_t length) {
+    static const char *const statuses[] = {"100", "200", "201", "204", "304", "400", "403",
+                                           "404", "405", "409", "411", "413", "414", "415",
+                                           "421", "422", "429", "431", "501", "503", "505"};
+    if (length == 0)
+        return;
+    if (length < 12 || memcmp(answer, "HTTP/1.", 7) != 0)
+        abort();
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (memcmp(answer + 9, statuses[i], 3) == 0)
+            return;
+    abort();
+}
+
+static void check_health(void) {
+    static const char request[] = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    char answer[1024];
+    int client = connect_client();
+    if (send(client, request, sizeof request - 1, MSG_NOSIGNAL) != sizeof request - 1)
+        abort();
+    size_t length = read_answer(client, answer, sizeof answer, ANSWER_MS);
+    close(client);
+    if (length < 12 || memcmp(answer, "HTTP/1.1 200", 12) != 0)
+        abort();
+}
+
+/* Lets go whoever waits for a run or for events. */
+static void release_waiting(void) {
+    atomic_store(&service.is_draining, true);
+    parking_wake_all(service.parking);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static char answer[1 << 16];
+    if (service.store == NULL)
+        open_service();
+    int client = connect_client();
+    for (size_t sent = 0; sent < size;) {
+        ssize_t count = send(client, bytes + sent, size - sent, MSG_NOSIGNAL);
+        if (count <= 0)
+            break;
+        sent += (size_t)count;
+    }
+    shutdown(client, SHUT_WR);
+    check_answer(answer, read_answer(client, answer, sizeof answer, PATIENCE_MS));
+    close(client);
+    if (parking_count(service.parking) > 0)
+        release_waiting();
+    check_health();
+    atomic_store(&service.is_draining, false);
+    return 0;
+}
