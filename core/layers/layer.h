@@ -70,6 +70,9 @@ struct layer_pass {
 struct layer_type {
     const char *name; /* for people: "LSTM" */
 
+    /* Much of a pass is the same work for one example as for many: a batch is then divided into few parts. */
+    bool shares_work;
+
     /* The output's shape, from the input's shape and the options. */
     struct layer_shape (*output_shape)(struct layer_shape input, size_t width,
                                        const struct layer_options *options);

@@ -241,6 +241,7 @@ static void attention(const struct layer *layer, const float *parameters, const 
 
 const struct layer_type layer_unplaced_attention = {
     .name = "attention over numbers without positions, averaged over its queries",
+    .shares_work = true,
     .output_shape = scalar_attention_output_shape,
     .describe = scalar_attention_describe,
     .initialise = scalar_attention_initialise,

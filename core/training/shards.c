@@ -6,12 +6,19 @@
 
 #include <string.h>
 
+static size_t count_for(const struct model *model) {
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (model->layers[i].type->shares_work)
+            return SHARD_MAXIMUM_SHARED;
+    return SHARD_MAXIMUM;
+}
+
 void shards_layout(struct shards *shards, const struct model *model, size_t batch_size, struct arena *arena) {
-    size_t capacity = (batch_size + SHARD_COUNT - 1) / SHARD_COUNT, steps = model->input.steps;
-    *shards = (struct shards){.model = model, .kernels = kernels_choose()};
-    shards->gradients = arena_floats(arena, SHARD_COUNT * model->parameter_count);
+    size_t count = count_for(model), capacity = (batch_size + count - 1) / count, steps = model->input.steps;
+    *shards = (struct shards){.model = model, .kernels = kernels_choose(), .count = count};
+    shards->gradients = arena_floats(arena, count * model->parameter_count);
     shards->gradient = arena_floats(arena, model->parameter_count);
-    for (size_t i = 0; i < SHARD_COUNT; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct shard *shard = &shards->parts[i];
         model_workspace_layout(&shard->workspace, model, capacity, true, arena);
         if (model->reads_tokens) {
@@ -41,7 +48,8 @@ static struct model_batch gather(const struct shard_call *call, size_t index) {
     const struct shard_batch *batch = call->batch;
     const struct example_set *examples = batch->examples;
     size_t steps = call->shards->model->input.steps;
-    size_t first = batch->count * index / SHARD_COUNT, end = batch->count * (index + 1) / SHARD_COUNT;
+    size_t first = batch->count * index / call->shards->count,
+           end = batch->count * (index + 1) / call->shards->count;
     for (size_t i = first; i < end; i++) {
         size_t row = batch->order == NULL ? batch->first + i : batch->order[batch->first + i], to = i - first;
         shard->labels[to] = examples->labels[row];
@@ -85,10 +93,10 @@ static void work_on_shard(void *argument, size_t index) {
 
 static void run_shards(struct shard_call *call, const struct parallel_executor *parallel) {
     if (parallel != NULL && parallel->run != NULL) {
-        parallel->run(parallel->owner, SHARD_COUNT, work_on_shard, call);
+        parallel->run(parallel->owner, call->shards->count, work_on_shard, call);
         return;
     }
-    for (size_t i = 0; i < SHARD_COUNT; i++)
+    for (size_t i = 0; i < call->shards->count; i++)
         work_on_shard(call, i);
 }
 
@@ -98,9 +106,9 @@ double shards_compute_gradient(struct shards *shards, const float *parameters,
     run_shards(&call, parallel);
     size_t count = shards->model->parameter_count;
     memset(shards->gradient, 0, count * sizeof *shards->gradient);
-    shards->kernels->add_column_sums(shards->gradients, SHARD_COUNT, count, shards->gradient);
+    shards->kernels->add_column_sums(shards->gradients, shards->count, count, shards->gradient);
     double loss = 0;
-    for (size_t i = 0; i < SHARD_COUNT; i++)
+    for (size_t i = 0; i < shards->count; i++)
         loss += shards->parts[i].loss;
     return loss / (double)batch->count;
 }
@@ -110,7 +118,7 @@ size_t shards_count_correct(struct shards *shards, const float *parameters, cons
     struct shard_call call = {shards, parameters, batch, false};
     run_shards(&call, parallel);
     size_t correct = 0;
-    for (size_t i = 0; i < SHARD_COUNT; i++)
+    for (size_t i = 0; i < shards->count; i++)
         correct += shards->parts[i].correct;
     return correct;
 }

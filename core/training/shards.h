@@ -1,7 +1,8 @@
 /* A batch in a fixed number of parts, so that one run can use several cores.
  *
  * Every part has its own activations and its own gradient; the parts' gradients are added in a fixed order.
- * How a batch is divided depends on nothing but its size, so one thread or eight give the same bits. */
+ * How a batch is divided depends on nothing but its size and the model, so one thread or eight give the same
+ * bits. */
 #ifndef ATTNLAB_CORE_TRAINING_SHARDS_H
 #define ATTNLAB_CORE_TRAINING_SHARDS_H
 
@@ -9,7 +10,8 @@
 #include "core/model/model.h"
 #include "core/tasks/task.h"
 
-enum { SHARD_COUNT = 4 };
+/* How many parts: fewer where a layer does the same work for each of them (layer_type.shares_work). */
+enum { SHARD_MAXIMUM = 4, SHARD_MAXIMUM_SHARED = 2 };
 
 struct shard {
     struct model_workspace workspace;
@@ -26,8 +28,9 @@ struct shard {
 struct shards {
     const struct model *model;
     const struct kernels *kernels;
-    struct shard parts[SHARD_COUNT];
-    float *gradients; /* [SHARD_COUNT][parameter_count] */
+    size_t count;
+    struct shard parts[SHARD_MAXIMUM];
+    float *gradients; /* [count][parameter_count] */
     float *gradient;  /* [parameter_count]: their sum */
 };
 
