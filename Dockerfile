@@ -29,8 +29,10 @@ COPY --from=build /image /
 FROM scratch
 COPY --from=root / /
 USER attnlab
-# All of the container's own network; who reaches the port from outside is for `docker run -p` to say.
-ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ATTNLAB_LISTEN=0.0.0.0:8080 ATTNLAB_DATA=/data
+# All of the container's own network; who reaches the port from outside is for `docker run -p` to say. Whoever does may run
+# experiments and delete their own; the lecturer's token is made at the first start, in /data/attnlab.token.
+ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ATTNLAB_LISTEN=0.0.0.0:8080 ATTNLAB_DATA=/data \
+    ATTNLAB_ACCESS=token ATTNLAB_STUDENTS=run ATTNLAB_LOG_LEVEL=info
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["attnlab", "health"]

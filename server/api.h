@@ -5,6 +5,9 @@
 #include "server/request.h"
 #include "server/service.h"
 
+void api_session_get(struct request *request);
+void api_session_create(struct request *request);
+void api_session_delete(struct request *request);
 void api_runs_create(struct request *request);
 void api_runs_list(struct request *request);
 void api_runs_get(struct request *request);

@@ -110,7 +110,8 @@ static void create_comparison(struct request *request, const struct wanted *want
                                                 .seeds = wanted->seeds,
                                                 .seed_count = wanted->seed_count,
                                                 .parameters = sets,
-                                                .owner = ""};
+                                                .owner = request->caller.owner,
+                                                .queue_limit = access_queue_limit(request)};
     struct comparison_view view = {0};
     struct error error = {0};
     if (runs_create_comparison(request->service->runs, &creation, &view, &error)) {

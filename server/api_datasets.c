@@ -15,7 +15,8 @@ const struct drawn_dataset drawn_datasets[] = {
     {0},
 };
 
-static void write_dataset(struct text *text, const struct dataset_record *record) {
+static void write_dataset(struct text *text, const struct request *request,
+                          const struct dataset_record *record) {
     char created[32];
     time_format_rfc3339(record->created_ms, created);
     json_write_begin_object(text, NULL);
@@ -27,6 +28,7 @@ static void write_dataset(struct text *text, const struct dataset_record *record
     json_write_integer(text, "words", (int64_t)record->word_count);
     json_write_integer(text, "size_bytes", (int64_t)record->size_bytes);
     json_write_string(text, "created_at", created);
+    json_write_boolean(text, "may_delete", access_owns(request, record->owner));
     json_write_end_object(text);
 }
 
@@ -50,7 +52,7 @@ void api_datasets_list(struct request *request) {
         json_write_end_object(&text);
     }
     for (size_t i = 0; i < count; i++) {
-        write_dataset(&text, &records[i]);
+        write_dataset(&text, request, &records[i]);
         dataset_record_clear(&records[i]);
     }
     free(records);
@@ -85,13 +87,16 @@ void api_datasets_create(struct request *request) {
                              type ? type : "of no stated type");
         return;
     }
+    if (!access_check_data(request, request->body.length)) {
+        return;
+    }
     const char *bytes = request->body.bytes ? request->body.bytes : "";
-    if (!datasets_add(request->service->datasets, name, format, bytes, request->body.length, "", &record,
-                      &error)) {
+    if (!datasets_add(request->service->datasets, name, format, bytes, request->body.length,
+                      request->caller.owner, &record, &error)) {
         response_set_error(&request->response, &error);
         return;
     }
-    write_dataset(&text, &record);
+    write_dataset(&text, request, &record);
     response_set_text(&request->response, 201, "application/json", &text);
     response_add_header(&request->response, "Location", "/api/datasets/%s/examples", record.name);
     dataset_record_clear(&record);

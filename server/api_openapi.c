@@ -121,10 +121,27 @@ static void write_operation_id(struct text *text, const struct route *route) {
     json_write_string(text, "operationId", name);
 }
 
+/* With --access token; without it everybody may do everything. */
+static void write_security(struct text *text, const struct route *route) {
+    static const char *const needs[] = {[NEEDS_LECTURER] = "The lecturer only.",
+                                        [NEEDS_NOTHING] = "Everybody.",
+                                        [NEEDS_READ] = "The lecturer; students who may read or run.",
+                                        [NEEDS_RUN] = "The lecturer; students who may run.",
+                                        [NEEDS_OWN_RUN] = "The lecturer; the student who made it.",
+                                        [NEEDS_OWN_COMPARISON] = "The lecturer; the student who made it.",
+                                        [NEEDS_OWN_DATASET] = "The lecturer; the student who made it."};
+    json_write_string(text, "description", needs[route->needs]);
+    json_write_raw(text, "security",
+                   route->needs == NEEDS_NOTHING    ? "[]"
+                   : route->needs == NEEDS_LECTURER ? "[{\"token\":[]},{\"session\":[]}]"
+                                                    : "[{\"token\":[]},{\"session\":[]},{}]");
+}
+
 static void write_operation(struct text *text, const struct route *route) {
     json_write_begin_object(text, method_key(route));
     write_operation_id(text, route);
     json_write_string(text, "summary", route->summary);
+    write_security(text, route);
     write_operation_parameters(text, route);
     write_request_body(text, route);
     write_responses(text, route);
@@ -202,6 +219,11 @@ static void write_components(struct text *text) {
         json_write_raw(text, openapi_schemas[i].name, openapi_schemas[i].json);
     }
     json_write_end_object(text);
+    json_write_raw(
+        text, "securitySchemes",
+        "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"The lecturer's token\"},"
+        "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"attnlab_session\","
+        "\"description\":\"Given by POST /api/session\"}}");
     json_write_end_object(text);
 }
 

@@ -56,8 +56,10 @@ bool api_prepare_parameters(struct request *request, const struct experiment *ex
         json_read_parameters(objects[i], reserved, set, faults);
     }
     is_ready =
-        is_ready && experiment_prepare(experiment, set, &data, service->memory_limit_bytes, faults, &error);
-    if (!is_ready) {
+        is_ready && experiment_prepare(experiment, set, &data, access_memory_limit(request), faults, &error);
+    if (is_ready) {
+        access_check_parameters(request, set, faults);
+    } else {
         response_set_error(&request->response, &error);
     }
     return is_ready;

@@ -56,7 +56,8 @@ void api_runs_create(struct request *request) {
     struct run_request wanted = {.experiment = api_read_experiment(object, &faults),
                                  .parameters = &set,
                                  .name = api_read_text(object, "name", "", &faults),
-                                 .owner = ""};
+                                 .owner = request->caller.owner,
+                                 .queue_limit = access_queue_limit(request)};
     bool is_prepared = !wanted.experiment || api_prepare_parameters(request, wanted.experiment, &object, 1,
                                                                     reserved, &set, &faults);
     if (is_prepared && !api_answer_faults(request, &faults)) {
@@ -72,6 +73,7 @@ void api_runs_list(struct request *request) {
         .state = parameter_is_set(query, "state") ? run_state_find(parameter_text(query, "state")) : -1,
         .experiment = parameter_is_set(query, "experiment") ? parameter_text(query, "experiment") : NULL,
         .comparison = parameter_is_set(query, "comparison") ? parameter_text(query, "comparison") : NULL,
+        .owner = parameter_boolean(query, "mine") ? request->caller.owner : NULL,
         .before = parameter_is_set(query, "before") ? parameter_text(query, "before") : NULL,
         .limit = (size_t)parameter_integer(query, "limit"),
     };

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -34,17 +35,24 @@ static bool serve(const struct options *options, const sigset_t *ending, struct 
         return false;
     }
     if (*warning) {
-        fprintf(stderr, "attnlab: %s\n", warning);
+        log_write(options->log_level, LOG_WARNING, "%s", warning);
     }
     struct http *http = http_start(&service, options->listen, error);
     if (http) {
+        const char *token_file = access_made_token_file(service.access);
         printf("attnlab listening on %s\n", http_url(http));
+        if (token_file) {
+            printf("the lecturer's token is in %s\n", token_file);
+        }
         fflush(stdout);
+        log_write(options->log_level, LOG_INFO, "listening on %s", http_url(http));
         sigwait(ending, &received);
+        log_write(options->log_level, LOG_INFO, "ending on %s", received == SIGTERM ? "SIGTERM" : "SIGINT");
     }
     service_drain(&service);
     http_stop(http);
     service_close(&service);
+    log_write(options->log_level, LOG_INFO, "ended");
     return http != NULL;
 }
 
@@ -65,7 +73,7 @@ int command_serve(int count, char *const *arguments) {
     block_signals(&ending);
     if (!serve(&options, &ending, &error)) {
         command_fail(&error);
-        return 1;
+        return EXIT_FAILURE;
     }
     return 0;
 }

@@ -53,7 +53,10 @@ static struct active_run *create_member(const struct comparison_request *request
                                         const struct comparison_record *comparison, size_t variant,
                                         size_t seed, struct error *error) {
     const struct parameter_set *parameters = &request->parameters[variant * request->seed_count + seed];
-    struct run_request run = {request->experiment, parameters, request->labels[variant], request->owner};
+    struct run_request run = {.experiment = request->experiment,
+                              .parameters = parameters,
+                              .name = request->labels[variant],
+                              .owner = request->owner};
     struct run_record record;
     if (!run_record_prepare(&record, &run, error))
         return NULL;
@@ -82,7 +85,7 @@ bool runs_create_comparison(struct runs *runs, const struct comparison_request *
         if (items[made] == NULL)
             goto cleanup;
     }
-    is_added = runs_add(runs, &record, items, count, error);
+    is_added = runs_add(runs, &record, items, count, request->queue_limit, error);
 
 cleanup:
     for (size_t i = 0; !is_added && i < made; i++)

@@ -1,6 +1,6 @@
 /* The life of a request, driven by libmicrohttpd's callbacks:
  *
- *   first call      route, guards, media type and announced size; a refusal is answered at once
+ *   first call      route, guards, rights, media type and announced size; a refusal is answered at once
  *   body            gathered up to the route's limit
  *   end of body     query and body are read, the handler runs: here, or on a background thread while the
  *                   connection is suspended
@@ -11,6 +11,7 @@
 #include "server/guard.h"
 #include "server/http_listen.h"
 #include "server/http_send.h"
+#include "server/log.h"
 #include "server/service.h"
 
 #include <microhttpd.h>
@@ -39,10 +40,11 @@ struct http {
 };
 
 /* Routes that take no body pass over a small one: clients send "{}" with every POST. */
-static size_t body_maximum(const struct route *route) {
-    switch (route->body) {
+static size_t body_maximum(const struct request *request) {
+    size_t own = access_data_limit(request);
+    switch (request->match.route->body) {
     case BODY_DATASET:
-        return DATASET_BODY_MAXIMUM;
+        return own < DATASET_BODY_MAXIMUM ? own : DATASET_BODY_MAXIMUM;
     case BODY_JSON:
         return JSON_BODY_MAXIMUM;
     case BODY_NONE:
@@ -54,6 +56,8 @@ static size_t body_maximum(const struct route *route) {
 static struct request *create_request(struct service *service, struct MHD_Connection *connection) {
     struct request *request = calloc(1, sizeof *request);
     if (request) {
+        snprintf(request->id, sizeof request->id, "%s-%lx", service->name,
+                 atomic_fetch_add(&service->request_count, 1) + 1);
         request->service = service;
         request->connection = connection;
         request->started = clock_seconds();
@@ -93,7 +97,7 @@ static void refuse_path(struct request *request, enum method method, const char 
 static bool check_announced_body(struct request *request) {
     const struct route *route = request->match.route;
     const char *length = request_header(request, "Content-Length");
-    size_t maximum = body_maximum(route);
+    size_t maximum = body_maximum(request);
     if (length && strtoull(length, NULL, 10) > maximum) {
         response_set_problem(&request->response, 413, "the body may have %zu bytes at most; it has %.20s",
                              maximum, length);
@@ -123,13 +127,14 @@ static void choose_format(struct request *request) {
 
 /* Returns false where the request is answered already. */
 static bool begin_request(struct request *request, enum method method, const char *path) {
+    request->method = method;
     if (!guard_check(request, method)) {
         return false;
     }
     router_match(&request->match, method, path);
     if (request->match.route) {
         choose_format(request);
-        return check_announced_body(request);
+        return access_check(request) && check_announced_body(request);
     }
     if (method & (METHOD_GET | METHOD_HEAD) &&
         assets_answer(request->service->options->web, path, request_header(request, "If-None-Match"),
@@ -140,15 +145,26 @@ static bool begin_request(struct request *request, enum method method, const cha
     return false;
 }
 
+/* Of the path only the route's pattern is logged: ids, names and queries are the users' own. */
+static void log_request(const struct request *request, double seconds) {
+    const struct route *route = request->match.route;
+    unsigned status = request->response.status;
+    log_write(request->service->options->log_level, status >= 500 ? LOG_ERROR : LOG_INFO,
+              "request=%s %s %s %u %.1fms", request->id, method_name(request->method),
+              route ? route->pattern : "other", status, seconds * 1000);
+}
+
 static enum MHD_Result answer(struct request *request) {
     double seconds = clock_seconds() - request->started;
+    log_request(request, seconds);
+    response_add_header(&request->response, "X-Request-Id", "%s", request->id);
     statistics_count_request(request->service->statistics, request->match.route, request->response.status,
                              seconds);
     return http_send(request->connection, &request->response);
 }
 
 static void run_handler(struct request *request) {
-    if (request_read_query(request) && request_read_body(request)) {
+    if (request_read_query(request) && request_read_body(request) && access_check_owner(request)) {
         request->match.route->handler(request);
     }
 }
@@ -200,7 +216,7 @@ static enum MHD_Result end_body(struct request *request) {
     }
     if (request->discarded > 0) {
         response_set_problem(&request->response, 413, "the body may have %zu bytes at most",
-                             body_maximum(request->match.route));
+                             body_maximum(request));
         return answer(request);
     }
     if (request->body.failed) {
@@ -218,7 +234,7 @@ static enum MHD_Result end_body(struct request *request) {
  * answer; but it is not kept, and not read without end. */
 static enum MHD_Result take_body(struct request *request, const char *bytes, size_t *size) {
     if (request->phase == REQUEST_REFUSED || request->discarded > 0 ||
-        *size > body_maximum(request->match.route) - request->body.length) {
+        *size > body_maximum(request) - request->body.length) {
         request->discarded += *size;
     } else {
         text_append(&request->body, bytes, *size);

@@ -61,7 +61,7 @@ const struct openapi_schema openapi_schemas[] = {
     {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")))},
     {"Dataset", OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"rows\":" INTEGER
                        ",\"classes\":" INTEGER ",\"words\":" INTEGER ",\"size_bytes\":" INTEGER
-                       ",\"created_at\":" TIME_OR_NULL)},
+                       ",\"created_at\":" TIME_OR_NULL ",\"may_delete\":{\"type\":\"boolean\"}")},
     {"DatasetList", OBJECT("\"datasets\":" LIST_OF(REFERENCE("Dataset")))},
     {"Example", OBJECT("\"index\":" INTEGER ",\"label\":" LABEL ",\"class_index\":" INTEGER
                        ",\"values\":" NUMBERS ",\"text\":" STRING ",\"tokens\":" STRINGS
@@ -70,6 +70,13 @@ const struct openapi_schema openapi_schemas[] = {
                         ",\"examples\":" LIST_OF(REFERENCE("Example")))},
     {"Health", OBJECT("\"status\":" STRING ",\"version\":" STRING ",\"workers\":" INTEGER
                       ",\"running\":" INTEGER ",\"queued\":" INTEGER)},
+    {"SessionRequest", OBJECT("\"token\":" STRING)},
+    {"Session",
+     OBJECT(
+         "\"access\":{\"enum\":[\"local\",\"open\",\"token\"]},\"role\":{\"enum\":[\"stranger\",\"student\","
+         "\"lecturer\"]},\"students\":{\"enum\":[\"none\",\"read\",\"run\"]},\"may_run\":{\"type\":"
+         "\"boolean\"},"
+         "\"limits\":{\"type\":[\"object\",\"null\"]}")},
     {"OpenApi", "{\"type\":\"object\"}"},
 };
 

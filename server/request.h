@@ -8,6 +8,7 @@
 #define ATTNLAB_SERVER_REQUEST_H
 
 #include "core/experiments/parameter.h"
+#include "server/access.h"
 #include "server/background.h"
 #include "server/parking.h"
 #include "server/problem.h"
@@ -29,6 +30,9 @@ struct request {
     enum request_phase phase;
     double started; /* clock_seconds() */
 
+    char id[32]; /* in the log and in X-Request-Id */
+    enum method method;
+    struct caller caller;     /* filled in by access_check */
     struct route_match match; /* route, path values, format */
     struct parameter_set query;
     struct text body;

@@ -26,6 +26,15 @@ enum method method_find(const char *name) {
     return 0;
 }
 
+const char *method_name(enum method method) {
+    for (size_t i = 0; i < sizeof method_names / sizeof *method_names; i++) {
+        if (method_names[i].method == method) {
+            return method_names[i].name;
+        }
+    }
+    return "other";
+}
+
 void method_write_list(unsigned methods, char *list, size_t size) {
     if (methods & METHOD_GET) {
         methods |= METHOD_HEAD;

@@ -7,6 +7,7 @@
 #define ATTNLAB_SERVER_ROUTER_H
 
 #include "core/experiments/parameter.h"
+#include "server/access.h"
 
 struct request;
 
@@ -21,6 +22,7 @@ struct route {
     const char *pattern;
     void (*handler)(struct request *request);
     const char *summary;
+    enum access_need needs;
     unsigned flags;
     unsigned formats; /* besides JSON */
     const struct parameter_declaration *query;
@@ -46,6 +48,8 @@ struct route_match {
 void router_match(struct route_match *match, enum method method, const char *path);
 /* 0 where there is no such method here. */
 enum method method_find(const char *name);
+/* "GET"; "other" for 0. */
+const char *method_name(enum method method);
 /* "GET, HEAD, POST, OPTIONS" */
 void method_write_list(unsigned methods, char *list, size_t size);
 

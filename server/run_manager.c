@@ -67,7 +67,7 @@ static bool restore_run(struct runs *runs, struct run_record *record, struct err
     parameter_set_free(&parameters);
     if (run == NULL)
         return false;
-    if (!run_queue_reserve(runs->queue, run->record.owner, 1, true, error)) {
+    if (!run_queue_reserve(runs->queue, run->record.owner, 1, QUEUE_WITHOUT_LIMITS, error)) {
         active_run_free(run);
         return false;
     }

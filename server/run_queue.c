@@ -85,17 +85,20 @@ static void lane_free_if_unused(struct run_queue *queue, struct queue_lane *lane
         lane_unlink(queue, lane);
 }
 
-bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, bool beyond_limits,
+bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
                        struct error *error) {
     struct queue_lane *lane = lane_find(queue, owner);
     size_t waiting = queue->length + queue->reserved;
     size_t own = lane != NULL ? lane->length + lane->reserved : 0;
-    if (!beyond_limits && own + count > queue->limit_per_owner)
+    bool is_limited = own_limit != QUEUE_WITHOUT_LIMITS;
+    if (own_limit == 0 || own_limit > queue->limit_per_owner)
+        own_limit = queue->limit_per_owner;
+    if (is_limited && own + count > own_limit)
         return error_set(
             error, ERROR_LIMIT,
             "you have %zu runs waiting and at most %zu may wait: try again when some have started", own,
-            queue->limit_per_owner);
-    if (!beyond_limits && waiting + count > queue->limit)
+            own_limit);
+    if (is_limited && waiting + count > queue->limit)
         return error_set(error, ERROR_LIMIT,
                          "%zu runs are waiting and the queue holds %zu: try again when some have started",
                          waiting, queue->limit);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Part of what is queued; belongs to whoever queues it. */
 struct queue_entry {
@@ -23,9 +24,11 @@ struct run_queue;
 struct run_queue *run_queue_create(size_t limit, size_t limit_per_owner, struct error *error);
 void run_queue_free(struct run_queue *queue);
 
-/* Reserves `count` places; ERROR_LIMIT where there are not as many. `beyond_limits`: for runs that were
- * acknowledged before a restart. */
-bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, bool beyond_limits,
+/* For runs that were acknowledged before a restart. */
+#define QUEUE_WITHOUT_LIMITS SIZE_MAX
+/* Reserves `count` places; ERROR_LIMIT where there are not as many. `own_limit` binds this owner beside the
+ * queue's limits; 0: those alone. */
+bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
                        struct error *error);
 void run_queue_release(struct run_queue *queue, const char *owner, size_t count);
 /* Takes one reserved place. */

@@ -77,12 +77,12 @@ static void link_and_push(struct runs *runs, struct active_run *run) {
 }
 
 bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
-              size_t count, struct error *error) {
+              size_t count, size_t own_limit, struct error *error) {
     /* The runs' own copy of the owner outlives this; it is the same for all. */
     const char *owner = items[0]->record.owner;
     pthread_mutex_lock(&runs->mutex);
     bool ok = runs->is_stopping ? error_set(error, ERROR_UNAVAILABLE, "the service is shutting down")
-                                : run_queue_reserve(runs->queue, owner, count, false, error);
+                                : run_queue_reserve(runs->queue, owner, count, own_limit, error);
     pthread_mutex_unlock(&runs->mutex);
     if (!ok)
         return false;
@@ -109,7 +109,8 @@ bool runs_create(struct runs *runs, const struct run_request *request, struct ru
     struct active_run *item = active_run_create(&record, request->experiment, request->parameters, error);
     if (item == NULL)
         return false;
-    if (run_record_copy(run, &item->record, error) && runs_add(runs, NULL, &item, 1, error))
+    if (run_record_copy(run, &item->record, error) &&
+        runs_add(runs, NULL, &item, 1, request->queue_limit, error))
         return true;
     run_record_clear(run);
     active_run_free(item);
@@ -171,7 +172,7 @@ static bool refuse_cancel(struct runs *runs, const char *id, struct error *error
 /* Puts a run back into the queue that could not be ended. */
 static void requeue(struct runs *runs, struct active_run *run) {
     pthread_mutex_lock(&runs->mutex);
-    if (run_queue_reserve(runs->queue, run->record.owner, 1, true, NULL))
+    if (run_queue_reserve(runs->queue, run->record.owner, 1, QUEUE_WITHOUT_LIMITS, NULL))
         run_queue_push(runs->queue, run->record.owner, &run->entry);
     pthread_mutex_unlock(&runs->mutex);
 }

@@ -36,6 +36,7 @@ struct run_request {
     const struct parameter_set *parameters; /* prepared (experiment_prepare); copied */
     const char *name;                       /* NULL or "" for none */
     const char *owner;                      /* "" where nobody is told apart */
+    size_t queue_limit;                     /* of the owner's waiting runs; 0: none but the queue's */
 };
 
 /* ERROR_LIMIT: the queue is full (429). ERROR_UNAVAILABLE: it cannot be stored, or the service is ending.
@@ -77,6 +78,7 @@ struct comparison_request {
     size_t seed_count;
     const struct parameter_set *parameters; /* [variant_count][seed_count], prepared; copied */
     const char *owner;
+    size_t queue_limit; /* as in run_request */
 };
 
 struct comparison_row {

@@ -56,9 +56,9 @@ void active_run_remove(struct runs *runs, struct active_run *run);
 /* Fills in id, times and texts of a new run's record. */
 bool run_record_prepare(struct run_record *record, const struct run_request *request, struct error *error);
 /* Stores new runs with the comparison they form (NULL: none) and queues them; takes over `items` if it
- * succeeds. */
+ * succeeds. `own_limit` as in run_queue_reserve. */
 bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
-              size_t count, struct error *error);
+              size_t count, size_t own_limit, struct error *error);
 
 /* The state event of a record, or its end event. */
 struct event *run_event_create(const struct run_record *record, enum event_kind kind, struct error *error);

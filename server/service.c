@@ -2,6 +2,9 @@
 
 #include "server/json_memory.h"
 #include "server/memory_limit.h"
+#include "server/secret.h"
+
+#include <stdio.h>
 
 enum { BACKGROUND_THREADS = 2 };
 
@@ -15,6 +18,9 @@ bool service_open(struct service *service, const struct options *options, char *
     json_memory_install();
     service->options = options;
     service->memory_limit_bytes = memory_limit_of_run();
+    char secret[SECRET_SIZE] = "";
+    secret_create(secret, NULL);
+    snprintf(service->name, sizeof service->name, "%.6s", secret);
     service->store = store_open_sqlite(options->data, warning, warning_size, error);
     service->event_log = service->store ? event_log_open(service->store, error) : NULL;
     service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;
@@ -25,7 +31,8 @@ bool service_open(struct service *service, const struct options *options, char *
     service->inspector =
         service->runs ? inspector_open(service->store, datasets_source(service->datasets), error) : NULL;
     service->background = service->inspector ? background_open(BACKGROUND_THREADS, error) : NULL;
-    service->statistics = service->background ? statistics_open(error) : NULL;
+    service->access = service->background ? access_open(options, service->store, error) : NULL;
+    service->statistics = service->access ? statistics_open(error) : NULL;
     if (!service->statistics) {
         service_close(service);
         return false;
@@ -46,6 +53,7 @@ void service_drain(struct service *service) {
 
 void service_close(struct service *service) {
     background_close(service->background);
+    access_close(service->access);
     inspector_close(service->inspector);
     runs_close(service->runs);
     parking_close(service->parking);

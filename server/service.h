@@ -3,6 +3,7 @@
 #ifndef ATTNLAB_SERVER_SERVICE_H
 #define ATTNLAB_SERVER_SERVICE_H
 
+#include "server/access.h"
 #include "server/background.h"
 #include "server/datasets.h"
 #include "server/event_log.h"
@@ -23,8 +24,11 @@ struct service {
     struct runs *runs;
     struct inspector *inspector;
     struct background *background;
+    struct access *access;
     struct parking *parking;
     struct statistics *statistics;
+    char name[8];                          /* random: tells the request ids of one process from others */
+    atomic_ulong request_count;            /* since the process began */
     unsigned long long memory_limit_bytes; /* of one run */
     atomic_int background_requests;        /* being worked on, their connections suspended */
     atomic_bool is_draining;               /* the service is ending: no new work */

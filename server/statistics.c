@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Statuses that are answered here; anything else counts as 500. */
-static const unsigned statuses[] = {200, 201, 204, 304, 400, 403, 404, 405,
+static const unsigned statuses[] = {200, 201, 204, 304, 400, 401, 403, 404, 405,
                                     409, 413, 415, 421, 422, 429, 503, 500};
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
 
@@ -78,10 +78,6 @@ long statistics_stream_count(struct statistics *statistics) {
     return count;
 }
 
-static const char *method_name(const struct route *route) {
-    return route->method == METHOD_GET ? "GET" : route->method == METHOD_POST ? "POST" : "DELETE";
-}
-
 static void write_route(struct text *text, const struct route_statistics *counted, const char *labels) {
     for (size_t i = 0; i < STATUS_COUNT; i++) {
         if (counted->by_status[i] > 0) {
@@ -110,7 +106,7 @@ void statistics_write(struct statistics *statistics, struct text *text) {
     for (size_t i = 0; i <= route_count; i++) {
         char labels[160] = "method=\"GET\",route=\"other\"";
         if (i < route_count) {
-            snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s\"", method_name(&route_table[i]),
+            snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s\"", method_name(route_table[i].method),
                      route_table[i].pattern);
         }
         if (statistics->routes[i].count > 0) {

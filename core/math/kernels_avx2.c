@@ -132,19 +132,33 @@ static void softmax_rows_backward_shared(float *weights, const float *gradient, 
         softmax_row_backward_shared(weights + i * columns, gradient, columns, tail, scale);
 }
 
-static void add_column_sums(const float *matrix, size_t rows, size_t columns, float *sums) {
-    for (size_t j = 0; j < columns; j += 8) {
-        __m256i lanes = vector_first_lanes(columns - j < 8 ? (int)(columns - j) : 8);
-        __m256 even = _mm256_maskload_ps(sums + j, lanes), odd = _mm256_setzero_ps();
-        size_t i = 0;
-        for (; i + 2 <= rows; i += 2) {
-            even = _mm256_add_ps(even, _mm256_maskload_ps(matrix + i * columns + j, lanes));
-            odd = _mm256_add_ps(odd, _mm256_maskload_ps(matrix + (i + 1) * columns + j, lanes));
-        }
-        if (i < rows)
-            even = _mm256_add_ps(even, _mm256_maskload_ps(matrix + i * columns + j, lanes));
-        _mm256_maskstore_ps(sums + j, lanes, _mm256_add_ps(even, odd));
+/* What works on up to eight lanes is inlined twice: for whole vectors, where `left` is a constant 8, and for
+ * the rest of a row. */
+#define EIGHT_LANES static inline __attribute__((always_inline))
+#define FOR_EIGHTS(count, function, ...)                                                                     \
+    do {                                                                                                     \
+        size_t first = 0;                                                                                    \
+        for (; first + 8 <= (count); first += 8)                                                             \
+            function(first, 8, __VA_ARGS__);                                                                 \
+        if (first < (count))                                                                                 \
+            function(first, (count)-first, __VA_ARGS__);                                                     \
+    } while (0)
+
+EIGHT_LANES void sum_columns(size_t j, size_t left, const float *matrix, size_t rows, size_t columns,
+                             float *sums) {
+    __m256 even = vector_load_first(sums + j, left), odd = _mm256_setzero_ps();
+    size_t i = 0;
+    for (; i + 2 <= rows; i += 2) {
+        even = _mm256_add_ps(even, vector_load_first(matrix + i * columns + j, left));
+        odd = _mm256_add_ps(odd, vector_load_first(matrix + (i + 1) * columns + j, left));
     }
+    if (i < rows)
+        even = _mm256_add_ps(even, vector_load_first(matrix + i * columns + j, left));
+    vector_store_first(sums + j, left, _mm256_add_ps(even, odd));
+}
+
+static void add_column_sums(const float *matrix, size_t rows, size_t columns, float *sums) {
+    FOR_EIGHTS(columns, sum_columns, matrix, rows, columns, sums);
 }
 
 /* x (1 - y^2) */
@@ -157,62 +171,71 @@ static inline __m256 through_sigmoid(__m256 x, __m256 y) {
     return _mm256_mul_ps(_mm256_mul_ps(x, y), _mm256_sub_ps(_mm256_set1_ps(1), y));
 }
 
+EIGHT_LANES void tanh_backward_at(size_t j, size_t left, const float *y, const float *gradient,
+                                  float *result) {
+    __m256 x = through_tanh(vector_load_first(gradient + j, left), vector_load_first(y + j, left));
+    vector_store_first(result + j, left, x);
+}
+
 static void tanh_backward(const float *y, const float *gradient, float *result, size_t count) {
-    for (size_t i = 0; i < count; i += 8) {
-        __m256i lanes = vector_first_lanes(count - i < 8 ? (int)(count - i) : 8);
-        __m256 x = through_tanh(_mm256_maskload_ps(gradient + i, lanes), _mm256_maskload_ps(y + i, lanes));
-        _mm256_maskstore_ps(result + i, lanes, x);
-    }
+    FOR_EIGHTS(count, tanh_backward_at, y, gradient, result);
+}
+
+EIGHT_LANES void lstm_step_at(size_t j, size_t left, float *gate, const float *cell_before, float *cell,
+                              float *cell_tanh, float *hidden, size_t width) {
+    __m256 i = vector_sigmoid(vector_load_first(gate + j, left));
+    __m256 f = vector_sigmoid(vector_load_first(gate + width + j, left));
+    __m256 g = vector_tanh(vector_load_first(gate + 2 * width + j, left));
+    __m256 o = vector_sigmoid(vector_load_first(gate + 3 * width + j, left));
+    __m256 c = _mm256_mul_ps(i, g);
+    if (cell_before != NULL)
+        c = _mm256_fmadd_ps(f, vector_load_first(cell_before + j, left), c);
+    __m256 squashed = vector_tanh(c);
+    vector_store_first(gate + j, left, i);
+    vector_store_first(gate + width + j, left, f);
+    vector_store_first(gate + 2 * width + j, left, g);
+    vector_store_first(gate + 3 * width + j, left, o);
+    vector_store_first(cell + j, left, c);
+    vector_store_first(cell_tanh + j, left, squashed);
+    vector_store_first(hidden + j, left, _mm256_mul_ps(o, squashed));
 }
 
 static void lstm_step(float *gates, const float *cell_before, float *cell, float *cell_tanh, float *hidden,
                       size_t rows, size_t width) {
-    for (size_t row = 0; row < rows; row++)
-        for (size_t j = 0; j < width; j += 8) {
-            __m256i lanes = vector_first_lanes(width - j < 8 ? (int)(width - j) : 8);
-            float *gate = gates + row * 4 * width + j;
-            size_t at = row * width + j;
-            __m256 i = vector_sigmoid(_mm256_maskload_ps(gate, lanes));
-            __m256 f = vector_sigmoid(_mm256_maskload_ps(gate + width, lanes));
-            __m256 g = vector_tanh(_mm256_maskload_ps(gate + 2 * width, lanes));
-            __m256 o = vector_sigmoid(_mm256_maskload_ps(gate + 3 * width, lanes));
-            __m256 c = _mm256_mul_ps(i, g);
-            if (cell_before != NULL)
-                c = _mm256_fmadd_ps(f, _mm256_maskload_ps(cell_before + at, lanes), c);
-            __m256 squashed = vector_tanh(c);
-            _mm256_maskstore_ps(gate, lanes, i);
-            _mm256_maskstore_ps(gate + width, lanes, f);
-            _mm256_maskstore_ps(gate + 2 * width, lanes, g);
-            _mm256_maskstore_ps(gate + 3 * width, lanes, o);
-            _mm256_maskstore_ps(cell + at, lanes, c);
-            _mm256_maskstore_ps(cell_tanh + at, lanes, squashed);
-            _mm256_maskstore_ps(hidden + at, lanes, _mm256_mul_ps(o, squashed));
-        }
+    for (size_t row = 0; row < rows; row++) {
+        float *gate = gates + row * 4 * width;
+        size_t at = row * width;
+        FOR_EIGHTS(width, lstm_step_at, gate, cell_before == NULL ? NULL : cell_before + at, cell + at,
+                   cell_tanh + at, hidden + at, width);
+    }
+}
+
+EIGHT_LANES void lstm_step_backward_at(size_t j, size_t left, float *gate, const float *cell_before,
+                                       const float *cell_tanh, const float *grad_hidden, float *grad_cell,
+                                       size_t width) {
+    __m256 i = vector_load_first(gate + j, left), f = vector_load_first(gate + width + j, left);
+    __m256 g = vector_load_first(gate + 2 * width + j, left),
+           o = vector_load_first(gate + 3 * width + j, left);
+    __m256 before = cell_before == NULL ? _mm256_setzero_ps() : vector_load_first(cell_before + j, left);
+    __m256 squashed = vector_load_first(cell_tanh + j, left);
+    __m256 to_hidden = vector_load_first(grad_hidden + j, left);
+    __m256 to_cell = through_tanh(_mm256_mul_ps(to_hidden, o), squashed);
+    to_cell = _mm256_add_ps(to_cell, vector_load_first(grad_cell + j, left));
+    vector_store_first(grad_cell + j, left, _mm256_mul_ps(to_cell, f));
+    vector_store_first(gate + j, left, through_sigmoid(_mm256_mul_ps(to_cell, g), i));
+    vector_store_first(gate + width + j, left, through_sigmoid(_mm256_mul_ps(to_cell, before), f));
+    vector_store_first(gate + 2 * width + j, left, through_tanh(_mm256_mul_ps(to_cell, i), g));
+    vector_store_first(gate + 3 * width + j, left, through_sigmoid(_mm256_mul_ps(to_hidden, squashed), o));
 }
 
 static void lstm_step_backward(float *gates, const float *cell_before, const float *cell_tanh,
                                const float *grad_hidden, float *grad_cell, size_t rows, size_t width) {
-    for (size_t row = 0; row < rows; row++)
-        for (size_t j = 0; j < width; j += 8) {
-            __m256i lanes = vector_first_lanes(width - j < 8 ? (int)(width - j) : 8);
-            float *gate = gates + row * 4 * width + j;
-            size_t at = row * width + j;
-            __m256 i = _mm256_maskload_ps(gate, lanes), f = _mm256_maskload_ps(gate + width, lanes);
-            __m256 g = _mm256_maskload_ps(gate + 2 * width, lanes),
-                   o = _mm256_maskload_ps(gate + 3 * width, lanes);
-            __m256 before =
-                cell_before == NULL ? _mm256_setzero_ps() : _mm256_maskload_ps(cell_before + at, lanes);
-            __m256 squashed = _mm256_maskload_ps(cell_tanh + at, lanes);
-            __m256 to_hidden = _mm256_maskload_ps(grad_hidden + at, lanes);
-            __m256 to_cell = through_tanh(_mm256_mul_ps(to_hidden, o), squashed);
-            to_cell = _mm256_add_ps(to_cell, _mm256_maskload_ps(grad_cell + at, lanes));
-            _mm256_maskstore_ps(grad_cell + at, lanes, _mm256_mul_ps(to_cell, f));
-            _mm256_maskstore_ps(gate, lanes, through_sigmoid(_mm256_mul_ps(to_cell, g), i));
-            _mm256_maskstore_ps(gate + width, lanes, through_sigmoid(_mm256_mul_ps(to_cell, before), f));
-            _mm256_maskstore_ps(gate + 2 * width, lanes, through_tanh(_mm256_mul_ps(to_cell, i), g));
-            _mm256_maskstore_ps(gate + 3 * width, lanes,
-                                through_sigmoid(_mm256_mul_ps(to_hidden, squashed), o));
-        }
+    for (size_t row = 0; row < rows; row++) {
+        float *gate = gates + row * 4 * width;
+        size_t at = row * width;
+        FOR_EIGHTS(width, lstm_step_backward_at, gate, cell_before == NULL ? NULL : cell_before + at,
+                   cell_tanh + at, grad_hidden + at, grad_cell + at, width);
+    }
 }
 
 static void largest_of_rows(const float *matrix, size_t rows, size_t columns, float *largest) {
@@ -226,21 +249,21 @@ static void adam_step(float *parameters, const float *gradient, float *first_mom
     const __m256 correction = _mm256_set1_ps(factors->second_correction),
                  step = _mm256_set1_ps(factors->step_size);
     for (size_t i = 0; i < count; i += 8) {
-        __m256i lanes = vector_first_lanes(count - i < 8 ? (int)(count - i) : 8);
-        __m256 g = _mm256_maskload_ps(gradient + i, lanes);
+        size_t left = count - i;
+        __m256 g = vector_load_first(gradient + i, left);
         __m256 m =
-            _mm256_mul_ps(_mm256_maskload_ps(first_moment + i, lanes), _mm256_set1_ps(factors->first_decay));
-        __m256 v = _mm256_mul_ps(_mm256_maskload_ps(second_moment + i, lanes),
-                                 _mm256_set1_ps(factors->second_decay));
+            _mm256_mul_ps(vector_load_first(first_moment + i, left), _mm256_set1_ps(factors->first_decay));
+        __m256 v =
+            _mm256_mul_ps(vector_load_first(second_moment + i, left), _mm256_set1_ps(factors->second_decay));
         m = _mm256_fmadd_ps(g, _mm256_set1_ps(factors->first_share), m);
         v = _mm256_add_ps(v, _mm256_mul_ps(_mm256_mul_ps(_mm256_set1_ps(factors->second_share), g), g));
         __m256 denominator = _mm256_div_ps(_mm256_sqrt_ps(v), correction);
         denominator = _mm256_add_ps(denominator, _mm256_set1_ps(factors->epsilon));
         __m256 change = _mm256_div_ps(_mm256_mul_ps(step, m), denominator);
-        __m256 p = _mm256_sub_ps(_mm256_maskload_ps(parameters + i, lanes), change);
-        _mm256_maskstore_ps(first_moment + i, lanes, m);
-        _mm256_maskstore_ps(second_moment + i, lanes, v);
-        _mm256_maskstore_ps(parameters + i, lanes, p);
+        __m256 p = _mm256_sub_ps(vector_load_first(parameters + i, left), change);
+        vector_store_first(first_moment + i, left, m);
+        vector_store_first(second_moment + i, left, v);
+        vector_store_first(parameters + i, left, p);
     }
 }
 

@@ -25,23 +25,32 @@ static inline struct row_terms terms_of_row(const struct shared_scores *scores,
                               _mm256_set1_ps(shift)};
 }
 
-static inline __m256 scores_at(const struct row_terms *row, size_t j) {
-    __m256 score = _mm256_sub_ps(_mm256_loadu_ps(row->fixed + j), row->shift);
-    score = _mm256_fmadd_ps(row->slope, _mm256_loadu_ps(row->x + j), score);
-    return _mm256_fmadd_ps(row->gain, _mm256_loadu_ps(row->column + j), score);
+static inline __m256 scores_at(struct row_terms row, size_t j) {
+    __m256 score = _mm256_sub_ps(_mm256_loadu_ps(row.fixed + j), row.shift);
+    score = _mm256_fmadd_ps(row.slope, _mm256_loadu_ps(row.x + j), score);
+    return _mm256_fmadd_ps(row.gain, _mm256_loadu_ps(row.column + j), score);
 }
 
-static float exponentials_of_row(const struct row_terms *row, size_t stride, float *exponentials) {
-    __m256 sum = _mm256_setzero_ps();
-    for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
-        __m256 value = vector_exp2(scores_at(row, j));
-        _mm256_storeu_ps(exponentials + j, value);
-        sum = _mm256_add_ps(sum, value);
+/* The terms come by value: through a pointer they would be read again after every store. */
+static inline float exponentials_of_row(struct row_terms row, size_t stride, float *exponentials) {
+    __m256 even = _mm256_setzero_ps(), odd = _mm256_setzero_ps();
+    size_t j = 0;
+    for (; j + 2 * SHARED_SCORES_LANES <= stride; j += 2 * SHARED_SCORES_LANES) {
+        __m256 a = vector_exp2(scores_at(row, j)), b = vector_exp2(scores_at(row, j + SHARED_SCORES_LANES));
+        _mm256_storeu_ps(exponentials + j, a);
+        _mm256_storeu_ps(exponentials + j + SHARED_SCORES_LANES, b);
+        even = _mm256_add_ps(even, a);
+        odd = _mm256_add_ps(odd, b);
     }
-    return vector_sum(sum);
+    if (j < stride) {
+        __m256 a = vector_exp2(scores_at(row, j));
+        _mm256_storeu_ps(exponentials + j, a);
+        even = _mm256_add_ps(even, a);
+    }
+    return vector_sum(_mm256_add_ps(even, odd));
 }
 
-static float largest_score(const struct row_terms *row, size_t stride) {
+static float largest_score(struct row_terms row, size_t stride) {
     __m256 largest = _mm256_set1_ps(-INFINITY);
     for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES)
         largest = _mm256_max_ps(largest, scores_at(row, j));
@@ -54,11 +63,11 @@ static inline float exponentiate_row(const struct shared_scores *scores,
                                      float *exponentials) {
     float *row = exponentials + i * scores->stride, bound = shared_scores_bound(scores, example, i);
     struct row_terms terms = terms_of_row(scores, example, i, bound == -INFINITY ? 0 : bound);
-    float sum = exponentials_of_row(&terms, scores->stride, row);
+    float sum = exponentials_of_row(terms, scores->stride, row);
     if (sum < shared_scores_least_sum && bound != -INFINITY) {
         terms.shift = _mm256_setzero_ps();
-        terms.shift = _mm256_set1_ps(largest_score(&terms, scores->stride));
-        sum = exponentials_of_row(&terms, scores->stride, row);
+        terms.shift = _mm256_set1_ps(largest_score(terms, scores->stride));
+        sum = exponentials_of_row(terms, scores->stride, row);
     }
     return sum == 0 ? 0 : 1 / sum;
 }

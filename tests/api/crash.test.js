@@ -24,8 +24,9 @@ const training = {
 const data = await mkdtemp(path.join(tmpdir(), "attnlab-crash-"));
 after(() => rm(data, { recursive: true, force: true }));
 
-async function create(url, parameters) {
+async function create(url, parameters, signal) {
     const response = await fetch(`${url}api/runs`, {
+        signal,
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(parameters),
@@ -41,11 +42,11 @@ async function get(url, what) {
 }
 
 /** Follows all runs from where `followed` ends until the connection breaks or `isEnough(event)`. */
-async function follow(url, followed, isEnough = () => false) {
+async function follow(url, followed, isEnough = () => false, signal = undefined) {
     const resume = followed.length > 0 ? followed.at(-1).id : "0";
     let rest = "";
     try {
-        const response = await fetch(`${url}api/events`, { headers: { "Last-Event-ID": resume } });
+        const response = await fetch(`${url}api/events`, { headers: { "Last-Event-ID": resume }, signal });
         for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
             const blocks = (rest + chunk).split("\n\n");
             rest = blocks.pop();
@@ -85,15 +86,17 @@ test(`killed ${kills} times`, { timeout: 800_000 }, async () => {
     const followed = [];
     for (let kill = 0; kill < kills; kill++) {
         const daemon = await startDaemon({ data, args: ["--workers", "2"] });
-        const following = follow(daemon.url, followed);
+        const dead = new AbortController(); // fetch does not always notice that the other side is gone
+        const following = follow(daemon.url, followed, () => false, dead.signal);
         const seed = kill % seeds;
         // The kill may come before the answer: then nothing was promised.
-        const creating = create(daemon.url, { ...training, seed }).then(
+        const creating = create(daemon.url, { ...training, seed }, dead.signal).then(
             ({ id }) => runs.push({ id, seed }),
             () => null,
         );
         await delay(Math.random() * 300);
         assert.equal((await daemon.stop("SIGKILL")).signal, "SIGKILL");
+        dead.abort();
         await Promise.all([following, creating]);
     }
     assert.ok(runs.length > kills / 4, `only ${runs.length} of ${kills} runs were acknowledged`);

@@ -27,7 +27,7 @@ static void teardown(void) {
 
 static void push(const char *owner, struct item *item, char label) {
     item->label = label;
-    ck_assert_msg(run_queue_reserve(queue, owner, 1, false, &error), "%s", error.message);
+    ck_assert_msg(run_queue_reserve(queue, owner, 1, 0, &error), "%s", error.message);
     run_queue_push(queue, owner, &item->entry);
 }
 
@@ -63,15 +63,18 @@ START_TEST(limits_are_kept) {
     struct item items[8];
     for (int i = 0; i < 5; i++)
         push("many", &items[i], 'a');
-    ck_assert(!run_queue_reserve(queue, "many", 1, false, &error));
+    ck_assert(!run_queue_reserve(queue, "many", 1, 0, &error));
     ck_assert_int_eq(error.code, ERROR_LIMIT);
-    ck_assert(run_queue_reserve(queue, "other", 3, false, NULL));
-    ck_assert(!run_queue_reserve(queue, "third", 1, false, NULL));
+    ck_assert(run_queue_reserve(queue, "other", 3, 0, NULL));
+    ck_assert(!run_queue_reserve(queue, "third", 1, 0, NULL));
     run_queue_release(queue, "other", 3);
-    ck_assert(run_queue_reserve(queue, "third", 1, false, NULL));
+    ck_assert(run_queue_reserve(queue, "third", 1, 0, NULL));
     run_queue_release(queue, "third", 1);
-    ck_assert(run_queue_reserve(queue, "many", 9, true, NULL));
+    ck_assert(run_queue_reserve(queue, "many", 9, QUEUE_WITHOUT_LIMITS, NULL));
     run_queue_release(queue, "many", 9);
+    ck_assert(!run_queue_reserve(queue, "fourth", 3, 2, &error));
+    ck_assert(run_queue_reserve(queue, "fourth", 2, 2, NULL));
+    run_queue_release(queue, "fourth", 2);
     assert_order("aaaaa");
 }
 END_TEST

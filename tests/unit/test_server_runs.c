@@ -45,7 +45,7 @@ static bool create(const char *owner, const char *const *settings, char id[ID_SI
     struct parameter_set parameters;
     struct run_record run;
     counting_prepare(&parameters, settings);
-    struct run_request request = {&counting_experiment, &parameters, "a name", owner};
+    struct run_request request = {&counting_experiment, &parameters, "a name", owner, 0};
     bool ok = runs_create(runs, &request, &run, &error);
     if (ok)
         memcpy(id, run.id, ID_SIZE);
@@ -355,8 +355,8 @@ START_TEST(a_comparison_makes_a_table) {
         snprintf(seed, sizeof seed, "seed=%d", i % SEEDS);
         counting_prepare(&parameters[i], SETTINGS(seed));
     }
-    struct comparison_request request = {&counting_experiment, "",     labels, VARIANTS, seeds, SEEDS,
-                                         parameters,           "owner"};
+    struct comparison_request request = {&counting_experiment, "",      labels, VARIANTS, seeds, SEEDS,
+                                         parameters,           "owner", 0};
     struct comparison_view view, *list = NULL;
     size_t count = 0;
     char id[ID_SIZE];
@@ -450,7 +450,7 @@ static void *create_many(void *argument) {
         struct run_record run;
         struct error failure = {0};
         counting_prepare(&parameters, NULL);
-        struct run_request request = {&counting_experiment, &parameters, "", name};
+        struct run_request request = {&counting_experiment, &parameters, "", name, 0};
         if (!runs_create(runs, &request, &run, &failure))
             abort();
         memcpy(crowd_ids[owner][i], run.id, ID_SIZE);

@@ -16,6 +16,8 @@ export const VARIANTS = [
     { id: "unordered", label: "attention (no position)", parameters: { model: "attention", position: "none" } },
 ];
 const CHANCE = 0.5;
+// Clearly better than guessing on this task.
+const LEARNT = 0.7;
 
 export const swatch = (index) => {
     const element = h("span", { class: "swatch", "aria-hidden": "true" });
@@ -135,8 +137,7 @@ export function createLiveView(page) {
     }
 
     function updateExpectations() {
-        const seeds = [...runs.values()].map((entry) => entry.seed);
-        if (comparison) expectations.update({ comparison, seeds, attention: attentionShown });
+        if (comparison) expectations.update({ comparison, attention: attentionShown });
     }
 
     function drawRunChoice() {
@@ -265,18 +266,16 @@ const CLAIMS = [
         },
     },
     {
-        claim: "The LSTM stays near guessing with seeds 0, 1 and 2.",
-        check({ comparison, seeds }) {
+        claim: "The LSTM stays near guessing with most seeds.",
+        check({ comparison }) {
             const row = rowOf(comparison, "LSTM");
             return (
-                row &&
-                seeds.every((seed) => seed <= 2) && {
-                    shown: Math.max(...row.accuracies) < 0.7,
+                row && {
+                    shown: 2 * row.accuracies.filter((value) => value > LEARNT).length < row.accuracies.length,
                     measured: row.accuracies.map((value) => fixed(value, 3)).join(", "),
-                    why:
-                        Math.max(...row.accuracies) < 0.7
-                            ? ""
-                            : "A start can happen to find it, above all on a shorter sequence: see the paragraph on seed 7 below.",
+                    why: row.accuracies.some((value) => value > LEARNT)
+                        ? "Which seed finds it is luck, and decided by rounding: see the paragraph on seed 7 below."
+                        : "",
                 }
             );
         },

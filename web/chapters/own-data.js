@@ -152,7 +152,7 @@ function createList(page, onChoose) {
             { label: "words", numeric: true, cell: (row) => (row.words ? integer(row.words) : "") },
             { label: "size", numeric: true, cell: (row) => (row.size_bytes ? bytes(row.size_bytes) : "") },
             {
-                label: "",
+                label: "action",
                 cell: (row) =>
                     row.source === "given" &&
                     h(

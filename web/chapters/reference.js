@@ -7,7 +7,7 @@ import { bytes, compact, fixed, integer, scientific } from "../shared/format.js"
 import { createTable, textTable } from "../shared/table.js";
 
 const RECURRENCE = [
-    ["", "RNN, LSTM", "self-attention"],
+    ["aspect", "RNN, LSTM", "self-attention"],
     ["way from one step to another", "as many hops as steps between them", "one hop, always"],
     ["work done side by side", "none along the sequence: each step waits for the one before", "all steps at once"],
     ["operations in a layer", "T \u00d7 d\u00b2", "T\u00b2 \u00d7 d"],
@@ -174,7 +174,7 @@ function measuredTable({ reach, cost, accuracies }) {
         ],
         ["memory of the scores", "", "", orLink(last ? bytes(last.score_bytes) : null, "cost", "measure")],
     ];
-    return textTable("The same, measured on this machine", [["", "RNN", "LSTM", "attention"], ...rows]);
+    return textTable("The same, measured on this machine", [["measured", "RNN", "LSTM", "attention"], ...rows]);
 }
 
 function conceptTable({ reach, cost, shuffle, scaling }) {

@@ -60,6 +60,13 @@ export function mount(root, page) {
     const empty = h("p", { class: "hint", hidden: true }, "No runs yet: open a chapter and press its button.");
     const runs = new Map();
     const lastEpochs = new Map();
+    // Kept for every run and changed in place: a row that is drawn anew at every epoch cannot be clicked.
+    const outcomes = new Map();
+    const outcomeCell = (run) => {
+        if (!outcomes.has(run.id)) outcomes.set(run.id, h("span"));
+        outcomes.get(run.id).textContent = outcomeText(run, lastEpochs.get(run.id));
+        return outcomes.get(run.id);
+    };
     let next = null;
 
     const act = async (call) => {
@@ -116,8 +123,8 @@ export function mount(root, page) {
                 ],
             },
             { label: "state", cell: (run) => h("span", { class: `state ${run.state}` }, run.state) },
-            { label: "", cell: button },
-            { label: "outcome", cell: (run) => outcomeText(run, lastEpochs.get(run.id)) },
+            { label: "action", cell: button },
+            { label: "outcome", cell: outcomeCell },
             { label: "created", cell: (run) => time(run.created_at) },
         ],
     });
@@ -135,6 +142,9 @@ export function mount(root, page) {
     const fits = (run) =>
         (!state.value || run.state === state.value) && (!experiment.value || run.experiment === experiment.value);
     function keep(run) {
+        // An answer may be older than the event that overtook it: what has ended stays ended.
+        const known = runs.get(run.id);
+        if (known && isOver(known.state) && !isOver(run.state)) return;
         if (fits(run)) runs.set(run.id, run);
         else runs.delete(run.id);
         draw();
@@ -169,7 +179,7 @@ export function mount(root, page) {
         if (type === "state" || type === "end") keep(data);
         if (type === "epoch" && runs.has(data.run)) {
             lastEpochs.set(data.run, data.epoch);
-            draw();
+            outcomeCell(runs.get(data.run));
         }
     }, page.signal);
     root.append(

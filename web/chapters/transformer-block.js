@@ -70,7 +70,10 @@ export function mount(root, page) {
             { class: "prose" },
             h("h2", null, "Why it can be stacked"),
             displayedFormula(
-                '<mi>y</mi><mo>=</mo><mi>norm</mi><mo>(</mo><mi>x</mi><mo>+</mo><mi>attention</mi><mo>(</mo><mi>x</mi><mo>)</mo><mo>)</mo><mo>,</mo><mspace width="1.2em"/><mi>z</mi><mo>=</mo><mi>norm</mi><mo>(</mo><mi>y</mi><mo>+</mo><mi>feedforward</mi><mo>(</mo><mi>y</mi><mo>)</mo><mo>)</mo>',
+                "<mi>y</mi><mo>=</mo><mi>norm</mi><mo>(</mo><mi>x</mi><mo>+</mo><mi>attention</mi><mo>(</mo><mi>x</mi><mo>)</mo><mo>)</mo>",
+            ),
+            displayedFormula(
+                "<mi>z</mi><mo>=</mo><mi>norm</mi><mo>(</mo><mi>y</mi><mo>+</mo><mi>feedforward</mi><mo>(</mo><mi>y</mi><mo>)</mo><mo>)</mo>",
             ),
             h(
                 "p",

@@ -65,20 +65,26 @@ export function createAttentionView({ signal, onChange }) {
     let again = false;
     const kept = new Map();
 
+    const isAtEnd = () => Number(slider.value) >= epochs.length - 1;
+
     const fetchKept = async (path) => {
         if (!kept.has(path)) kept.set(path, await get(path, signal));
         return kept.get(path);
     };
 
+    // At the end of the slider the newest is asked for, whichever it is by then: a long run keeps only some of
+    // its epochs, so one that was announced may be gone already.
     async function fetchShown() {
-        const epoch = epochs[Number(slider.value)] ?? "last";
+        const epoch = isAtEnd() ? "last" : epochs[Number(slider.value)];
+        const read = epoch === "last" ? (path) => get(path, signal) : fetchKept;
         const base = `/api/runs/${run.id}/attention`;
         const number = Math.max(0, Math.floor(Number(example.value) || 0));
         const [mean, matrix] = await Promise.all([
-            fetchKept(`${base}/mean${query({ epoch })}`),
-            fetchKept(`${base}${query({ epoch, example: number })}`),
+            read(`${base}/mean${query({ epoch })}`),
+            read(`${base}${query({ epoch, example: number })}`),
         ]);
-        return { epoch, mean, matrix };
+        if (epoch === "last") setEpochs(matrix.epochs_kept);
+        return { epoch: matrix.epoch, mean, matrix };
     }
 
     // One request at a time: while the slider moves, only its last position matters.
@@ -112,7 +118,7 @@ export function createAttentionView({ signal, onChange }) {
                 example.setCustomValidity(error.message);
                 example.reportValidity();
             }
-        } while (again || run === null);
+        } while (again);
         busy = false;
     }
 
@@ -123,10 +129,11 @@ export function createAttentionView({ signal, onChange }) {
     }
 
     function setEpochs(list) {
-        const atEnd = Number(slider.value) >= epochs.length - 1;
+        const atEnd = isAtEnd();
         epochs = list;
         slider.max = Math.max(0, epochs.length - 1);
         if (atEnd) slider.value = slider.max;
+        showEpochText();
     }
 
     return {

@@ -1,12 +1,15 @@
 // Charts: Chart.js in the page's colours, with a legend that is real buttons and, below every chart, the
 // table of the same numbers (built when it is opened).
 
-import { h, oncePerFrame, replaceChildren } from "./dom.js";
+import { atMostEvery, h, oncePerFrame, replaceChildren } from "./dom.js";
 import { compact, superscript } from "./format.js";
 import { createTable } from "./table.js";
 import { onThemeChange, seriesColor, themeColor, DASHES } from "./theme.js";
 
 const MARKER_LIMIT = 12;
+// While a chart is live its table is drawn anew now and then only, and a long one is thinned out.
+const TABLE_MILLISECONDS = 1000;
+const TABLE_ROWS = 300;
 
 function dataset(series, type) {
     const color = seriesColor(series.color);
@@ -120,8 +123,10 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
             .filter((series) => !hiddenLabels.has(series.label))
             .map((series) => dataset(series, type));
         chart.update("none");
-        if (details.open) fillTable();
+        if (details.open) fillTableSoon();
     });
+
+    const fillTableSoon = atMostEvery(TABLE_MILLISECONDS, fillTable);
 
     function fillTable() {
         if (!details.open) return;
@@ -135,7 +140,10 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
                 cell: (row) => (y.format ?? compact)(lookup[index].get(row)),
             })),
         );
-        replaceChildren(tableSlot, createTable({ caption: title, columns, rows: positions }).element);
+        const step = Math.ceil(positions.length / TABLE_ROWS);
+        const rows = positions.filter((_, index) => index % step === 0 || index === positions.length - 1);
+        const note = step > 1 ? `Every ${step}th row of ${positions.length}; the curl line gives all of them.` : null;
+        replaceChildren(tableSlot, createTable({ caption: title, columns, rows, note }).element);
     }
 
     function drawLegend() {

@@ -33,7 +33,7 @@ export function createCurlLine() {
         "div",
         { class: "curl" },
         h("p", { class: "curl-title" }, "The same with curl ", copy, " ", status),
-        h("pre", { tabindex: "0", role: "region", "aria-label": "The curl line that does the same" }, code),
+        h("pre", { tabindex: "0", role: "group", "aria-label": "The curl line that does the same" }, code),
     );
     return {
         element,

@@ -75,3 +75,22 @@ export function debounce(milliseconds, work) {
         timer = setTimeout(() => work(...values), milliseconds);
     };
 }
+
+// Calls `work` at once, then at most every so many milliseconds, and once more for what came in between.
+export function atMostEvery(milliseconds, work) {
+    let timer = 0;
+    let again = false;
+    const run = () => {
+        work();
+        timer = setTimeout(() => {
+            timer = 0;
+            if (!again) return;
+            again = false;
+            run();
+        }, milliseconds);
+    };
+    return () => {
+        if (timer) again = true;
+        else run();
+    };
+}

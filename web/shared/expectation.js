@@ -9,7 +9,7 @@ export function createExpectations(claims) {
     const rows = claims.map((one) => ({ ...one, verdict: h("span", { class: "verdict" }), text: h("span") }));
     const element = h(
         "section",
-        { class: "expectations", "aria-label": "What to expect" },
+        { class: "expectations" },
         h("h2", null, "What to expect"),
         h(
             "ul",

@@ -15,6 +15,9 @@ const kindOf = (schema) => {
 // A bound beyond this is there for the machine's sake and tells a person nothing.
 const LARGEST_SHOWN = 1e9;
 
+// A comparison names the faults of each variant; here they belong to the one field that all share.
+const OF_VARIANT = /^variants\[\d+\]\./;
+
 const listOf = (text) =>
     text
         .split(/[\s,;]+/)
@@ -257,7 +260,7 @@ export function createForm({ schema, main = [], more, except = [], situation, ad
             fields.forEach((field) => field.setError(""));
             const others = [];
             for (const error of errors) {
-                const field = fields.get(error.field.split(/[.[]/)[0]);
+                const field = fields.get(error.field.replace(OF_VARIANT, "").split(/[.[]/)[0]);
                 if (field) field.setError(error.message);
                 else others.push(error);
                 if (field && rest.includes(field.name)) details.open = true;

@@ -8,7 +8,7 @@ export function createTable({ caption, columns, rows = [], note }) {
     const body = h("tbody");
     const element = h(
         "div",
-        { class: "table-wrap", tabindex: "0", role: "region", "aria-label": caption },
+        { class: "table-wrap", tabindex: "0", role: "group", "aria-label": caption },
         h(
             "table",
             null,

@@ -1,0 +1,37 @@
+#include "server/secret.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+static const char alphabet[] = "0123456789abcdefghjkmnpqrstvwxyz";
+
+bool secret_create(char secret[SECRET_SIZE], struct error *error) {
+    unsigned char random[SECRET_SIZE - 1];
+    ssize_t got;
+    do {
+        got = getrandom(random, sizeof random, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got != (ssize_t)sizeof random) {
+        return error_set(error, ERROR_UNAVAILABLE, "the system gives no random numbers: %s", strerror(errno));
+    }
+    for (size_t i = 0; i < sizeof random; i++) {
+        secret[i] = alphabet[random[i] & 31];
+    }
+    secret[SECRET_SIZE - 1] = '\0';
+    return true;
+}
+
+bool secret_is_well_formed(const char *text) {
+    return strlen(text) == SECRET_SIZE - 1 && strspn(text, alphabet) == SECRET_SIZE - 1;
+}
+
+bool secret_equals(const void *first, const void *second, size_t size) {
+    const volatile unsigned char *a = first;
+    const volatile unsigned char *b = second;
+    unsigned char difference = 0;
+    for (size_t i = 0; i < size; i++) {
+        difference |= (unsigned char)(a[i] ^ b[i]);
+    }
+    return difference == 0;
+}

@@ -1,0 +1,301 @@
+// Strangers, students and the lecturer: who gets in, and who gets at what.
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { Client, longTraining, smallTraining } from "../support/client.js";
+import { runProgram, startDaemon } from "../support/daemon.js";
+
+const token = "correct-horse-battery-staple";
+const sentences = "text,label\ngood,1\nbad,0\nfine,1\npoor,0\n";
+
+/** A client that keeps cookies as a browser does; `headers` go with every call. */
+class Browser extends Client {
+    cookies = new Map();
+    constructor(url, headers = {}) {
+        super(url);
+        this.headers = headers;
+    }
+    async fetch(path, options = {}) {
+        const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
+        const headers = { ...this.headers, ...options.headers, ...(cookie && { Cookie: cookie }) };
+        const response = await super.fetch(path, { ...options, headers });
+        for (const line of response.headers.getSetCookie()) {
+            const [, name, value] = /^(\w+)=(\w*)/.exec(line);
+            if (value) this.cookies.set(name, value);
+            else this.cookies.delete(name);
+        }
+        return response;
+    }
+    async visit() {
+        this.session = await this.get("api/session");
+        return this;
+    }
+    async status(method, path, body, type = "application/json") {
+        const headers = body === undefined ? {} : { "Content-Type": type };
+        const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+        const response = await this.fetch(path, { method, headers, body: text });
+        await response.arrayBuffer();
+        return response.status;
+    }
+}
+
+async function withDaemon(t, args, env = {}) {
+    const daemon = await startDaemon({ args: ["--workers", "1", ...args], env });
+    t.after(() => daemon.stop());
+    const lecturer = new Browser(daemon.url, { Authorization: `Bearer ${token}` });
+    const student = () => new Browser(daemon.url).visit();
+    return { daemon, lecturer, student, stranger: new Browser(daemon.url) };
+}
+const withToken = (t, ...args) => withDaemon(t, ["--access", "token", ...args], { ATTNLAB_TOKEN: token });
+
+test("beyond loopback it does not start without an access choice", async () => {
+    for (const listen of ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"]) {
+        const { code, stderr } = await runProgram(["serve", "--listen", listen]);
+        assert.equal(code, 2, listen);
+        assert.match(stderr, /^attnlab: [^\n]*--access token[^\n]*--access open[^\n]*\n$/);
+    }
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    for (const args of [["--access", "open"], ["--access", "token"]]) {
+        const daemon = await startDaemon({ args: ["--listen", "0.0.0.0:0", ...args], data });
+        assert.equal((await daemon.stop()).code, 0);
+    }
+    await rm(data, { recursive: true });
+});
+
+test("a bad choice or token is one line and status 2 or 1", async () => {
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    const file = path.join(data, "token");
+    const cases = [
+        [["--access", "everybody"], "", 2, /open, token/],
+        [["--students", "all"], "", 2, /none, read, run/],
+        [["--students", "run"], "", 2, /only with --access token/],
+        [["--access", "token"], "short", 1, /16 to 256 characters; it has 5/],
+        [["--access", "token"], "seventeen letters", 1, /without spaces/],
+        [["--access", "token", "--token-file", file], "", 1, /cannot read/],
+        [["--student-epochs", "0"], "", 2, /from 1 to/],
+    ];
+    for (const [args, value, status, message] of cases) {
+        const { code, stderr } = await runProgram(["serve", "--listen", "127.0.0.1:0", "--data", data, ...args], {
+            env: { ATTNLAB_TOKEN: value },
+        });
+        assert.equal(code, status, stderr);
+        assert.match(stderr, message);
+        assert.match(stderr, /^attnlab: [^\n]+\n$/);
+    }
+    await writeFile(file, `${token}\n`, { mode: 0o600 });
+    const daemon = await startDaemon({ args: ["--access", "token", "--token-file", file], data });
+    assert.equal(await new Browser(daemon.url, { Authorization: `Bearer ${token}` }).status("GET", "metrics"), 200);
+    assert.equal((await daemon.stop()).stderr, "");
+    await rm(data, { recursive: true });
+});
+
+test("without a token one is made, for the service's user alone, and kept", async () => {
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    const file = path.join(data, "attnlab.token");
+    const made = [];
+    for (let i = 0; i < 2; i++) {
+        const daemon = await startDaemon({ args: ["--access", "token"], env: { ATTNLAB_TOKEN: "" }, data });
+        made.push((await readFile(file, "utf8")).trim());
+        const lecturer = new Browser(daemon.url, { Authorization: `Bearer ${made[0]}` });
+        assert.equal(await lecturer.status("GET", "api/runs"), 200);
+        const { stdout, stderr } = await daemon.stop();
+        assert.ok(stdout.includes(file), stdout);
+        assert.ok(!(stdout + stderr).includes(made[0]), "the token itself is shown nowhere");
+    }
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    assert.match(made[0], /^\w{32}$/);
+    assert.equal(made[1], made[0]);
+    await rm(data, { recursive: true });
+});
+
+test("a stranger gets the page, health and the sign-in, and nothing else", async (t) => {
+    const { lecturer, stranger } = await withToken(t);
+    const { id } = await lecturer.run(smallTraining);
+    for (const path of ["", "app.js", "api/health", "api/openapi.json", "api/session", "api/experiments"]) {
+        assert.equal(await stranger.status("GET", path), 200, path);
+    }
+    assert.equal((await stranger.get("api/session")).role, "stranger");
+    const reads = ["", "/events", "/metrics", "/metrics.csv", "/attention", "/attention.npy", "/attention/mean", "/model.safetensors"];
+    for (const path of ["api/runs", "api/events", "api/comparisons", "api/datasets", "metrics", ...reads.map((end) => `api/runs/${id}${end}`)]) {
+        const problem = await stranger.problem(401, path);
+        assert.match(problem.headers.get("www-authenticate"), /^Bearer/);
+    }
+    assert.equal(await stranger.status("POST", "api/runs", smallTraining), 401);
+    assert.equal(await stranger.status("POST", `api/runs/${id}/predictions`, { sequences: [[1]] }), 401);
+    assert.equal(await stranger.status("POST", `api/runs/${id}/cancel`), 401);
+    assert.equal(await stranger.status("DELETE", `api/runs/${id}`), 401);
+    assert.equal(await stranger.status("POST", "api/datasets?name=x", sentences, "text/csv"), 401);
+    assert.equal(await stranger.status("POST", "api/runs", "x".repeat(100000)), 401, "before the body is looked at");
+});
+
+test("a wrong token is refused everywhere, however near it is", async (t) => {
+    const { daemon } = await withToken(t, "--students", "run");
+    for (const wrong of ["x", token.slice(0, -1), `${token}x`, token.toUpperCase()]) {
+        const visitor = new Browser(daemon.url, { Authorization: `Bearer ${wrong}` });
+        assert.equal(await visitor.status("GET", "api/runs"), 401, wrong);
+        assert.equal(await visitor.status("POST", "api/session", { token: wrong }), 401, wrong);
+    }
+    assert.ok(!(await readFile(`/proc/${daemon.pid}/cmdline`, "utf8")).includes(token));
+});
+
+test("signing in gives an opaque cookie that outlives a restart, until it is signed out or the token changes", async () => {
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    const start = (value = token) => startDaemon({ args: ["--access", "token"], env: { ATTNLAB_TOKEN: value }, data });
+    let daemon = await start();
+    const lecturer = new Browser(daemon.url);
+    const answer = await lecturer.post("api/session", { token });
+    assert.equal(answer.status, 200);
+    const cookie = answer.headers.getSetCookie().find((line) => line.startsWith("attnlab_session="));
+    assert.match(cookie, /^attnlab_session=\w{32}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+    assert.equal((await lecturer.get("api/session")).role, "lecturer");
+    const others = [lecturer.cookies.get("attnlab_session").replace(/.$/, (last) => (last === "0" ? "1" : "0")), "x", "'"];
+    for (const value of others) {
+        const forger = new Browser(daemon.url, { Cookie: `attnlab_session=${value}` });
+        assert.equal(await forger.status("GET", "api/runs"), 401, value);
+    }
+    for (const wrong of [{}, { token: 1 }, { token, more: 1 }]) assert.equal(await lecturer.status("POST", "api/session", wrong), 422);
+
+    const revisit = async (value) => {
+        await daemon.stop();
+        daemon = await start(value);
+        lecturer.url = daemon.url;
+        return lecturer.status("GET", "api/runs");
+    };
+    assert.equal(await revisit(), 200, "after a restart");
+    assert.equal(await revisit("another-token-of-the-lecturer"), 401, "with another token");
+    assert.equal(await revisit(), 200);
+    const stored = await readFile(path.join(data, "attnlab.sqlite3"));
+    assert.ok(!stored.includes(token) && !stored.includes(lecturer.cookies.get("attnlab_session")));
+    const thief = new Browser(daemon.url, { Cookie: `attnlab_session=${lecturer.cookies.get("attnlab_session")}` });
+    assert.equal(await lecturer.status("DELETE", "api/session"), 204);
+    assert.equal(await thief.status("GET", "api/runs"), 401, "signed out, the cookie is worth nothing");
+    await daemon.stop();
+    await rm(data, { recursive: true });
+});
+
+test("cookies are Secure behind TLS, when a proxy may say so", async (t) => {
+    const https = { "X-Forwarded-Proto": "https" };
+    const cookieOf = async (daemon, headers) =>
+        (await new Client(daemon.url).fetch("api/session", { headers })).headers.getSetCookie()[0];
+    const { daemon } = await withToken(t, "--students", "run", "--behind-proxy", "yes");
+    assert.match(await cookieOf(daemon, https), /^attnlab_owner=\w{32};.*HttpOnly; SameSite=Strict; Secure$/);
+    assert.doesNotMatch(await cookieOf(daemon, {}), /Secure/);
+    const direct = await withToken(t, "--students", "run");
+    assert.doesNotMatch(await cookieOf(direct.daemon, https), /Secure/);
+});
+
+test("students who may read look at everything and start nothing", async (t) => {
+    const { lecturer, student } = await withToken(t, "--students", "read");
+    const reader = await student();
+    assert.deepEqual([reader.session.role, reader.session.may_run], ["student", false]);
+    const { id } = await lecturer.run(smallTraining);
+    assert.equal(await reader.status("GET", `api/runs/${id}/attention`), 200);
+    assert.equal((await reader.events(`api/runs/${id}/events`)).at(-1).event, "end");
+    await reader.postProblem(403, "api/runs", smallTraining);
+    await reader.problem(403, "metrics");
+    for (const [method, path] of [
+        ["POST", `api/runs/${id}/cancel`],
+        ["DELETE", `api/runs/${id}`],
+        ["DELETE", "api/datasets/x"],
+    ]) {
+        assert.equal(await reader.status(method, path), 403, path);
+    }
+});
+
+test("a student cancels and deletes only their own; the lecturer everything", async (t) => {
+    const { daemon, lecturer, student } = await withToken(t, "--students", "run", "--student-epochs", "5000");
+    const [one, other] = [await student(), await student()];
+    const bare = new Browser(daemon.url); // curl without a cookie jar
+    const comparison = { ...longTraining, seeds: [0], variants: [{ label: "a" }] };
+    const makers = [one, lecturer, bare];
+    for (const maker of makers) {
+        const run = await maker.create("api/runs", longTraining);
+        const compared = await maker.create("api/comparisons", comparison);
+        const name = `data-${makers.indexOf(maker)}`;
+        assert.equal(await maker.status("POST", `api/datasets?name=${name}`, sentences, "text/csv"), 201);
+        const paths = [
+            ["POST", `api/runs/${run.id}/cancel`, 200],
+            ["DELETE", `api/runs/${run.id}`, 204],
+            ["POST", `api/comparisons/${compared.id}/cancel`, 200],
+            ["POST", `api/runs/${compared.runs[0]}/cancel`, 409],
+            ["DELETE", `api/comparisons/${compared.id}`, 204],
+            ["DELETE", `api/datasets/${name}`, 204],
+        ];
+        for (const visitor of [other, bare, ...(maker === lecturer ? [one] : [])]) {
+            for (const [method, path] of paths) assert.equal(await visitor.status(method, path), 403, path);
+        }
+        assert.equal((await other.get("api/datasets")).datasets.find((set) => set.name === name).may_delete, false);
+        const owner = maker === one ? one : lecturer;
+        assert.equal((await owner.get("api/datasets")).datasets.find((set) => set.name === name).may_delete, true);
+        if (maker === one) {
+            assert.deepEqual((await one.get("api/runs?mine=true")).runs.map(({ id }) => id).sort(), [run.id, compared.runs[0]].sort());
+            assert.deepEqual((await other.get("api/runs?mine=true")).runs, []);
+        }
+        for (const [method, path, status] of paths) {
+            let got = await owner.status(method, path);
+            for (let i = 0; got !== status && (got === 409 || status === 409) && i < 50; i++) {
+                await new Promise((resolve) => setTimeout(resolve, 20)); // it is being cancelled
+                got = await owner.status(method, path);
+            }
+            assert.equal(got, status, path);
+        }
+    }
+    assert.equal(await one.status("DELETE", "api/runs/nobody"), 404);
+    assert.ok(!JSON.stringify(await lecturer.get("api/runs")).includes(one.cookies.get("attnlab_owner")));
+});
+
+test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecturer has none", async (t) => {
+    const limits = ["--student-epochs", "4", "--student-width", "16", "--student-sequence-length", "10", "--student-examples", "100"];
+    const more = ["--student-queued-runs", "3", "--student-data-mb", "1", "--student-memory-mb", "20"];
+    const { lecturer, student } = await withToken(t, "--students", "run", ...limits, ...more);
+    const one = await student();
+    assert.equal(one.session.limits.epochs, 4);
+    const large = { ...smallTraining, epochs: 5, width: 17, sequence_length: 11, train_examples: 101 };
+    const problem = await one.postProblem(422, "api/runs", large);
+    assert.deepEqual(problem.errors.map(({ field }) => field).sort(), ["epochs", "sequence_length", "train_examples", "width"]);
+    assert.match(problem.detail, /at most \d+ in a student's run; got \d+/);
+    const variants = [{ label: "a", epochs: 5 }];
+    const compared = await one.postProblem(422, "api/comparisons", { ...smallTraining, variants });
+    assert.equal(compared.errors[0].field, "variants[0].epochs");
+    await one.problem(422, "api/datasets/first-element/examples?train_examples=200");
+    await one.postProblem(422, "api/runs", { experiment: "cost", lengths: [10, 20] });
+    await lecturer.run(large);
+
+    const blocker = await lecturer.create("api/runs", longTraining);
+    const waiting = [];
+    for (let i = 0; i < 3; i++) waiting.push(await one.create("api/runs", smallTraining));
+    const full = await one.postProblem(429, "api/runs", smallTraining);
+    assert.ok(full.headers.get("retry-after"));
+    await one.postProblem(429, "api/comparisons", { ...smallTraining, variants: [{ label: "a" }] });
+    const other = await student();
+    await other.create("api/runs", smallTraining);
+    for (let i = 0; i < 5; i++) waiting.push(await lecturer.create("api/runs", smallTraining));
+    await lecturer.post(`api/runs/${blocker.id}/cancel`);
+
+    const rows = "text,label\n" + "some words,1\nother words,0\n".repeat(24000);
+    assert.ok(rows.length > 1 << 19 && rows.length < 1 << 20);
+    assert.equal(await one.status("POST", "api/datasets?name=first", rows, "text/csv"), 201);
+    assert.equal(await one.status("POST", "api/datasets?name=second", rows, "text/csv"), 429);
+    assert.equal(await one.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 413);
+    assert.equal(await other.status("POST", "api/datasets?name=second", rows, "text/csv"), 201);
+    assert.equal(await lecturer.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 201);
+});
+
+test("on loopback without a choice everybody is the lecturer", async (t) => {
+    const { student, stranger } = await withDaemon(t, []);
+    const one = await student();
+    assert.deepEqual([one.session.access, one.session.role, one.session.limits], ["local", "lecturer", null]);
+    const run = await one.create("api/runs", longTraining);
+    assert.equal(await stranger.status("POST", `api/runs/${run.id}/cancel`), 200);
+    assert.equal(await one.status("POST", "api/session", { token }), 409);
+});
+
+test("openapi.json says what a call needs", async (t) => {
+    const { stranger } = await withToken(t);
+    const { paths, components } = await stranger.get("api/openapi.json");
+    assert.equal(components.securitySchemes.token.scheme, "bearer");
+    assert.deepEqual(paths["/metrics"].get.security, [{ token: [] }, { session: [] }]);
+    assert.deepEqual(paths["/api/health"].get.security, []);
+});

@@ -1,0 +1,190 @@
+// The chapters that take something apart or measure it: each is opened, read, and changed.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
+
+let lab;
+before(async () => {
+    lab = await startPage();
+});
+after(() => lab.stop());
+
+const verdicts = (page, index = 0) => page.locator(".expectations").nth(index).locator(".verdict").allTextContents();
+
+test("attention step by step: the worked example to four digits, forward and back", async () => {
+    const { page, faults, close } = await lab.open("#attention-steps?preset=worked");
+    await page.getByRole("button", { name: "5. Softmax" }).click();
+    assert.equal(await readHeatmap(page, "weights", 0, 0), "query 0, key 0: 0.4053");
+    assert.equal(await readHeatmap(page, "weights", 0, 1), "query 0, key 1: 0.2458");
+    assert.match(await page.locator(".arithmetic").textContent(), /^exp\(0\.000\) \/ \(.*\) = 0\.246$/);
+    await page.getByRole("button", { name: "Forward" }).click();
+    assert.equal(await readHeatmap(page, "output", 0, 0), "query 0, dimension 0: 5.7974");
+    await page.getByRole("button", { name: "Back" }).click();
+    await page.getByText("Row sums: 1.0000").waitFor();
+    // Without the scale the aligned key gets more.
+    await page.getByRole("checkbox", { name: "Scale" }).uncheck();
+    await eventually(
+        async () => (await readHeatmap(page, "weights", 0, 0)) === "query 0, key 0: 0.4742",
+        "unscaled weights",
+    );
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("attention step by step: a causal head hides the future", async () => {
+    const { page, close } = await lab.open("#attention-steps?preset=causal-head&step=3");
+    await eventually(
+        async () => (await readHeatmap(page, "masked scores", 0, 1)) === "query 0, key 1: −∞ (masked)",
+        "the mask",
+    );
+    assert.equal(await page.getByLabel("causal mask").isChecked(), true);
+    assert.equal(await page.getByRole("checkbox", { name: "Scale" }).isChecked(), false);
+    await page.getByRole("button", { name: "2. Scores" }).click();
+    assert.equal(await readHeatmap(page, "scores", 0, 0), "query 0, key 0: −1.7629");
+    await close();
+});
+
+test("attention step by step: matrices of one's own, edited cell by cell", async () => {
+    const { page, faults, close } = await lab.open("#attention-steps?preset=worked", { expected: ["422"] });
+    await page.locator(".stage").waitFor();
+    await page.getByLabel("Preset").selectOption("given");
+    const cell = page.getByLabel("Q, row 0, column 1");
+    await cell.fill("2");
+    await cell.press("Tab");
+    await page.getByRole("button", { name: "2. Scores" }).click();
+    await eventually(
+        async () => (await readHeatmap(page, "scores", 0, 1)) === "query 0, key 1: 2.0000",
+        "the new score",
+    );
+    // A third query: cross-attention with more queries than before.
+    await page.getByRole("button", { name: "Q: add a row" }).click();
+    await eventually(
+        async () => (await page.locator("figcaption", { hasText: "Q (queries), 2 × 4" }).count()) === 1,
+        "two queries",
+    );
+    // A fault stays at its matrix.
+    await page.getByLabel("K, row 0, column 0").fill("abc");
+    await page.getByLabel("K, row 0, column 0").press("Tab");
+    await eventually(
+        async () => (await page.locator(".matrix-editor").nth(1).locator(".field-error").textContent()) !== "",
+        "a fault at K",
+    );
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("the running average: three ways, one result", async () => {
+    const { page, faults, close } = await lab.open("#running-average");
+    await eventually(async () => (await verdicts(page))[0] === "yes", "agreement");
+    const read = (way) => readHeatmap(page, way, 2, 1);
+    const loop = await read("1. a loop");
+    assert.equal(loop, "token 2, channel 1: −0.3199");
+    assert.equal(await read("2. a triangular matrix"), loop);
+    assert.equal(await read("3. softmax of a mask"), loop);
+    assert.equal(await readHeatmap(page, "the mask", 0, 1), "token 0, may look at token 1: −∞ (masked)");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("scaling: the table is the lab's, and another seed gives another one", async () => {
+    const { page, faults, close } = await lab.open("#scaling");
+    const rows = await readTable(page, "Measured, by width");
+    assert.deepEqual(rows[1].slice(0, 4), ["4", "2.025", "1.013", "0.1615"]);
+    assert.deepEqual(rows[5].slice(0, 4), ["1,024", "33.167", "1.036", "0.9857"]);
+    await page.getByLabel("Seed").fill("1");
+    await page.getByRole("button", { name: "Run" }).click();
+    await eventually(async () => (await readTable(page, "Measured, by width"))[1][1] !== "2.025", "another table");
+    assert.match(page.url(), /seed=1/);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("gradient reach: twelve powers of ten, and the path drawn from the length", async () => {
+    const { page, faults, close } = await lab.open("#gradient-reach");
+    const rows = await readTable(page, "The two ends");
+    assert.deepEqual([rows[1][0], rows[1][1]], ["RNN", "2.427 × 10⁻¹⁷"]);
+    assert.equal(rows[3][3], "1.05");
+    assert.equal(await page.locator(".path-chain").count(), 59);
+    await page.getByLabel("Sequence length").fill("10");
+    await page.getByRole("button", { name: "Run" }).click();
+    await eventually(async () => (await page.locator(".path-chain").count()) === 9, "nine hops");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("permutation: nothing moves without positions, something does with them", async () => {
+    const { page, faults, close } = await lab.open("#permutation");
+    const without = await readTable(page, "Without positions");
+    assert.equal(without.length, 9);
+    assert.equal(without[1][1], without[1][2]);
+    const learned = await readTable(page, "With learned positions");
+    assert.notEqual(learned[1][1], learned[1][2]);
+    assert.deepEqual(await verdicts(page), ["yes", "yes"]);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("cost: measured times, and four times the scores at twice the length", async () => {
+    const { page, faults, close } = await lab.open("#cost?lengths=8,16,32&batch=4&repeats=3");
+    await page.getByRole("button", { name: "Measure" }).click();
+    const rows = await readTable(page, "Measured here");
+    assert.deepEqual(
+        rows.slice(1).map((row) => row[0]),
+        ["8", "16", "32"],
+    );
+    assert.match(rows[2].join(" "), /256 × 4\.00/);
+    assert.match(rows[1][1], /^\d+\.\d+ ms$/);
+    assert.equal((await verdicts(page)).filter((one) => one === "not run yet").length, 0);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("the block: 12,704 parameters, and the shape of its input", async () => {
+    const { page, faults, close } = await lab.open("#transformer-block");
+    await page.locator("caption", { hasText: "12,704 parameters" }).waitFor();
+    await page.getByLabel("Layers").fill("3");
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.locator("caption", { hasText: "38,112 parameters" }).waitFor();
+    assert.equal((await verdicts(page))[0], "yes");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("retrieval: without its files the chapter says which go where", async () => {
+    const { page, faults, close } = await lab.open("#retrieval", { expected: ["422"] });
+    await page.getByRole("button", { name: "Search" }).click();
+    await eventually(
+        async () =>
+            /mobilenet_v2_weights/.test(
+                await page
+                    .locator(".field-error")
+                    .allTextContents()
+                    .then((all) => all.join(" ")),
+            ),
+        "the missing file",
+    );
+    await page.locator(".files").getByText("train-images-idx3-ubyte.gz").waitFor();
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("the reference tables take in what was measured here", async () => {
+    await lab.client.run({ experiment: "gradient-reach", sequence_length: 60 });
+    const { page, faults, close } = await lab.open("#reference");
+    const rows = await eventually(async () => {
+        const table = await readTable(page, "The same, measured on this machine");
+        return /10¹¹/.test(table[1][1]) && table;
+    }, "the measured ratio");
+    assert.equal(rows[1][3], "1.05");
+    for (const caption of [
+        "Attention against recurrence",
+        "T squared",
+        "The parts of a block",
+        "The words, each in a sentence",
+        "Which approach",
+    ]) {
+        assert.ok((await readTable(page, caption)).length > 5, caption);
+    }
+    assert.deepEqual(faults, []);
+    await close();
+});

@@ -1,0 +1,122 @@
+// The first chapter, end to end: choose, train, watch, read the table, the slider and the heatmap.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
+
+// Six steps and few examples: learnt in a second.
+const small = "width=16&sequence_length=6&train_examples=400&test_examples=100&batch_size=16&learning_rate=0.01";
+const caption = "Test accuracy after training";
+
+let lab;
+before(async () => {
+    lab = await startPage();
+});
+after(() => lab.stop());
+
+const train = (page) => page.getByRole("button", { name: "Train them" });
+const isFilled = (rows) =>
+    rows.slice(1).every((row) => row.slice(1).every((cell) => /\d/.test(cell) && !/epoch/.test(cell)));
+
+test("four models, two seeds: the table fills in, and attention finds step 0", async () => {
+    const { page, faults, close } = await lab.open(`#four-models?${small}&epochs=12&seeds=0,1`);
+    await train(page).click();
+    const rows = await eventually(async () => {
+        const table = await readTable(page, caption);
+        return isFilled(table) && table;
+    }, "the table");
+    assert.deepEqual(rows[0], ["model", "seed 0", "seed 1", "mean", "worst", "parameters", "time"]);
+    assert.deepEqual(
+        rows.slice(1).map((row) => row[0]),
+        ["RNN", "LSTM", "attention", "attention (no position)"],
+    );
+    const attention = rows[3];
+    assert.ok(Math.abs((Number(attention[1]) + Number(attention[2])) / 2 - Number(attention[3])) < 1e-4);
+    assert.ok(Number(attention[4]) > 0.9, `attention learns this: ${attention}`);
+
+    // What the page shows is what the service says.
+    const id = new URL(page.url()).hash.match(/comparison=([^&]+)/)[1];
+    const comparison = await lab.client.get(`api/comparisons/${id}`);
+    assert.equal(rows[1][1], comparison.rows[0].accuracies[0].toFixed(4));
+    assert.equal(rows[1][5].replace(",", ""), String(comparison.rows[0].parameter_count));
+
+    // The slider: even before training, on step 0 at the end.
+    const slider = page.getByLabel("After epoch");
+    await eventually(async () => (await slider.getAttribute("max")) === "12", "all epochs");
+    await slider.fill("0");
+    const even = await eventually(async () => {
+        const text = await readHeatmap(page, "The attention matrix", 2, 0);
+        return /^query step 2, step looked at 0: 0\.(1|2)/.test(text) && text;
+    }, "an even attention before training");
+    await slider.fill("12");
+    await eventually(async () => {
+        const text = await readHeatmap(page, "The attention matrix", 2, 0);
+        return text !== even && Number(text.split(": ")[1]) > 0.5;
+    }, "attention on step 0 at the end");
+    const shown = await page.locator(".expectations").textContent();
+    assert.match(shown, /✓?yes.*most attended step is step 0/s);
+
+    // Every chart has its table.
+    await page.getByText("Table of this chart").nth(1).click();
+    const numbers = await readTable(page, "Test accuracy");
+    assert.equal(numbers[0].length, 9, "a column a run");
+    assert.equal(numbers.length, 14, "a row an epoch, the one before training included");
+
+    // A reload brings back the same comparison.
+    await page.reload();
+    assert.deepEqual(
+        await eventually(async () => {
+            const table = await readTable(page, caption);
+            return isFilled(table) && table;
+        }, "the table after a reload"),
+        rows,
+    );
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("curves move while it trains, and cancel stops every run", async () => {
+    const { page, faults, close } = await lab.open(`#four-models?${small}&epochs=5000&seeds=0&models=rnn,attention`);
+    await train(page).click();
+    await page.getByText("Table of this chart").first().click();
+    await eventually(async () => (await readTable(page, "Training loss")).length > 4, "rows of the live chart");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await eventually(async () => /cancelled/.test((await readTable(page, caption)).flat().join(" ")), "cancelled runs");
+    await eventually(() => train(page).isEnabled(), "a button for the next");
+    assert.equal((await lab.client.get("api/health")).running, 0);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("a fault is shown at its field, all of them at once", async () => {
+    const { page, faults, close } = await lab.open("#four-models", { expected: ["422"] });
+    await page.getByLabel("Epochs").fill("0");
+    await page.getByText("More parameters").click();
+    await page.getByLabel("Learning rate").fill("-1");
+    await train(page).click();
+    for (const name of ["Epochs", "Learning rate"]) {
+        await eventually(async () => (await page.getByLabel(name).getAttribute("aria-invalid")) === "true", name);
+    }
+    assert.match(
+        await page.locator(".field", { hasText: "Learning rate" }).locator(".field-error").textContent(),
+        /-1/,
+    );
+    assert.deepEqual(
+        (await lab.client.get("api/comparisons")).comparisons.filter((one) => one.state === "running"),
+        [],
+    );
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("the curl line does what the button does", async () => {
+    const { page, close } = await lab.open("#four-models?models=attention&seeds=3");
+    const line = await page.locator(".curl code").first().textContent();
+    const [, path, body] = line.match(/^curl -s -X POST '([^']+)' -H 'Content-Type: application\/json' -d '(.+)'$/);
+    assert.equal(path, `${lab.daemon.url}api/comparisons`);
+    assert.deepEqual(JSON.parse(body), {
+        experiment: "train",
+        seeds: [3],
+        variants: [{ label: "attention", model: "attention" }],
+    });
+    await close();
+});

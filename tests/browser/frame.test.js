@@ -1,0 +1,106 @@
+// The frame: every chapter opens from the contents list, on a projector and on a phone, in light and dark,
+// without an error, without anything from elsewhere, accessible, and small.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assertAccessible, eventually, phone, projector, startPage } from "../support/browser.js";
+
+const chapters = [
+    "four-models",
+    "attention-steps",
+    "running-average",
+    "scaling",
+    "gradient-reach",
+    "permutation",
+    "cost",
+    "transformer-block",
+    "sentences",
+    "own-data",
+    "retrieval",
+    "reference",
+    "runs",
+];
+
+let lab;
+before(async () => {
+    lab = await startPage();
+});
+after(() => lab.stop());
+
+// A chapter is there when its heading is and nothing waits for the server any more.
+async function settle(page) {
+    await page.locator(".chapter h1").waitFor();
+    await eventually(async () => !(await page.getByText("Loading…").count()), "the chapter");
+    await page.waitForLoadState("load");
+    await new Promise((resolve) => setTimeout(resolve, 400));
+}
+
+test("the contents list names thirteen chapters and leads to each", async () => {
+    const { page, faults, close } = await lab.open("");
+    const links = page.locator("#contents-list a");
+    assert.equal(await links.count(), 13);
+    for (let index = 0; index < 13; index += 1) {
+        const title = await links.nth(index).textContent();
+        await links.nth(index).click();
+        await page.locator("h1", { hasText: title }).waitFor();
+        assert.equal(await links.nth(index).getAttribute("aria-current"), "page");
+    }
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+for (const [name, viewport, colorScheme] of [
+    ["a projector, light", projector, "light"],
+    ["a phone, dark", phone, "dark"],
+]) {
+    test(`every chapter on ${name}: no error, no sideways scrolling, accessible`, async () => {
+        const { page, faults, close } = await lab.open("", { viewport, colorScheme });
+        await assertAccessible(page, "the cover");
+        for (const chapter of chapters) {
+            await page.goto(`${lab.daemon.url}#${chapter}`);
+            await settle(page);
+            await assertAccessible(page, chapter);
+            const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+            assert.ok(wider <= 0, `${chapter} is ${wider} pixels wider than the screen`);
+        }
+        assert.deepEqual(faults, []);
+        await close();
+    });
+}
+
+test("on a phone the contents list opens and closes", async () => {
+    const { page, close } = await lab.open("#scaling", { viewport: phone });
+    await settle(page);
+    const button = page.getByRole("button", { name: "Contents" });
+    await button.click();
+    await page.locator("#contents").getByText("What attention costs").click();
+    await page.locator("h1", { hasText: "What attention costs" }).waitFor();
+    assert.equal(await button.getAttribute("aria-expanded"), "false");
+    await close();
+});
+
+test("the whole page is under 1 MB", async () => {
+    const { page, close } = await lab.open("");
+    let bytes = 0;
+    page.on("response", async (response) => {
+        if (!response.url().includes("/api/")) bytes += Number(response.headers()["content-length"] ?? 0);
+    });
+    await page.reload();
+    for (const chapter of [...chapters, "sentiment"]) {
+        await page.goto(`${lab.daemon.url}#${chapter}`);
+        await settle(page);
+    }
+    assert.ok(bytes > 200000 && bytes < 1000000, `${bytes} bytes`);
+    await close();
+});
+
+test("back and forward move between chapters, and a link brings its parameters", async () => {
+    const { page, close } = await lab.open("#scaling?dimensions=4,8&keys=16");
+    await settle(page);
+    assert.equal(await page.getByLabel("Keys").inputValue(), "16");
+    await page.locator("#contents").getByText("What attention costs").click();
+    await page.locator("h1", { hasText: "What attention costs" }).waitFor();
+    await page.goBack();
+    await page.locator("h1", { hasText: "Why the scores are scaled" }).waitFor();
+    assert.equal(await page.getByLabel("Keys").inputValue(), "16");
+    await close();
+});

@@ -1,0 +1,98 @@
+// Sentences: training on reviews, attention word by word, the sentence one types, and data of one's own.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assertAccessible, eventually, readTable, startPage } from "../support/browser.js";
+
+let lab;
+before(async () => {
+    lab = await startPage();
+});
+after(() => lab.stop());
+
+test("the sentiment page trains a model on first use, then reads along", async () => {
+    const { page, faults, close } = await lab.open("#sentiment");
+    const label = page.locator(".answer-label");
+    await eventually(() => label.isVisible(), "the first answer", 120000);
+    const sentence = page.getByLabel("Your sentence");
+    await sentence.fill("the film was wonderful");
+    await eventually(async () => /^positive: (9\d|100)/.test(await label.textContent()), "a positive answer");
+    await sentence.fill("the film was terrible");
+    await eventually(async () => /^negative: (9\d|100)/.test(await label.textContent()), "a negative answer");
+    await sentence.pressSequentially(" xyzzy <b>");
+    await eventually(
+        async () => (await page.locator(".words .word").allTextContents()).includes("xyzzy"),
+        "the word typed last",
+    );
+    const words = await page.locator(".words li").allTextContents();
+    assert.ok(words.find((word) => word.startsWith("xyzzy")).includes("unknown"), "marked as unknown");
+    assert.ok(!words.find((word) => word.startsWith("film")).includes("unknown"));
+    assert.equal(await page.locator(".words b").count(), 0, "what is typed is text");
+    const heatmap = page.locator("figure.heatmap canvas");
+    await heatmap.focus();
+    await page.keyboard.press("ArrowDown");
+    assert.match(await page.locator("figure.heatmap output").textContent(), /^head 1, word the: 0\.\d{4}$/);
+    await assertAccessible(page, "the sentiment page");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("sentences: hit rate, and attention on every word", async () => {
+    const { page, faults, close } = await lab.open("#sentences?epochs=3");
+    await page.getByRole("button", { name: "Train", exact: true }).click();
+    const rows = await readTable(page, "This run");
+    assert.ok(Number(rows[1][0]) > 0.7);
+    assert.match(rows[1][3], /^\d+ of 120$/);
+    await eventually(async () => (await page.locator(".sentence").count()) === 6, "six sentences");
+    const shares = await page.locator(".sentence").first().locator(".share").allTextContents();
+    const sum = shares.reduce((total, share) => total + Number(share), 0);
+    assert.ok(Math.abs(sum - 1) < 0.01, `shares add up to ${sum}`);
+    assert.equal(await page.locator(".sentence").first().locator(".decisive").count(), 1);
+    await page.getByLabel("Attention of").selectOption("2");
+    await eventually(
+        async () =>
+            (await page.locator(".sentence").first().locator(".share").allTextContents()).join() !== shares.join(),
+        "another head",
+    );
+    await page.getByRole("button", { name: "Further" }).click();
+    await page.getByText("7 to 12 of 400").waitFor();
+    await assertAccessible(page, "sentences");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("data of one's own: upload, examples as text, training, deletion", async () => {
+    const { page, faults, close } = await lab.open("#own-data", { expected: ["422"] });
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.getByLabel("Name", { exact: true }).fill("moods");
+    await page.getByLabel("Or paste it here").fill("text,label\nlovely,good\nonly one field");
+    await page.getByRole("button", { name: "Upload" }).click();
+    await eventually(
+        async () => /line 3/.test(await page.locator(".alert").first().textContent()),
+        "the line of the fault",
+    );
+
+    const lines = Array.from({ length: 40 }, (_, index) =>
+        index % 2 ? `"what a <script>alert(1)</script> day ${index}",good` : `rain again ${index},bad`,
+    );
+    await page.getByLabel("Or paste it here").fill(`text,label\n${lines.join("\n")}`);
+    await page.getByRole("button", { name: "Upload" }).click();
+    await page.getByText("moods: 40 rows, 2 classes").waitFor();
+    await eventually(
+        async () =>
+            (await readTable(page, "moods, training examples"))[2]?.[2] === "what a <script>alert(1)</script> day 1",
+        "the example as written",
+    );
+    assert.equal(await page.locator("main script").count(), 0);
+    await assertAccessible(page, "data of one's own");
+
+    await page.getByRole("button", { name: "Train on moods" }).click();
+    await page.getByText("of the test examples right").waitFor();
+    await page.getByRole("button", { name: "Delete moods" }).click();
+    await eventually(async () => !(await readTable(page, "Data sets")).flat().includes("moods"), "its deletion");
+    assert.deepEqual((await lab.client.get("api/datasets")).datasets.map((one) => one.name).sort(), [
+        "first-element",
+        "reviews",
+    ]);
+    assert.deepEqual(faults, []);
+    await close();
+});
