@@ -1,5 +1,5 @@
 /* Attention over numbers: see scalar_attention.h. Names as there: u, p, Uq, Uk, Pq,
- * Pk; D = Pq Pk^T, B = Pk Uq, C = Pq Uk, A = Uq.Uk; z_b = sum_j m_bj h_bj. */
+ * Pk; A = Uq.Uk, B = Pk Uq, C = Pq Uk, D = Pq Pk^T, all scaled by score_scale; z_b = sum_j m_bj h_bj. */
 #include "core/layers/scalar_attention.h"
 
 #include "core/layers/linear.h"
@@ -25,10 +25,10 @@ struct saved_parts {
     /* Of the whole batch. */
     float *place, *query_base, *key_base; /* [T][width]: p, Pq, Pk */
     float *query_slope, *key_slope;       /* [width]: Uq, Uk */
-    float *fixed, *fixed_largest;         /* [T][stride]: D / sqrt(width) or hidden; [T] */
+    float *fixed, *fixed_largest;         /* [T][stride]: D or hidden; [T] */
     float *column, *row;                  /* [stride]: B, C */
     /* Of each example. */
-    float *x, *slope, *gain;     /* [count][stride] */
+    float *x;                    /* [count][stride] */
     float *exponentials;         /* [count][T][stride] */
     float *inverse_sums, *share; /* [count][stride]; share is m */
     float *pooled;               /* [count]: sum_j m_j x_j */
@@ -47,8 +47,6 @@ static size_t lay_out(struct saved_parts *parts, float *saved, const struct laye
         {&parts->column, stride},
         {&parts->row, stride},
         {&parts->x, count * stride},
-        {&parts->slope, count * stride},
-        {&parts->gain, count * stride},
         {&parts->inverse_sums, count * stride},
         {&parts->share, count * stride},
         {&parts->place, steps * width},
@@ -80,11 +78,10 @@ static struct saved_parts parts_of(const float *saved, const struct layer *layer
 
 /* The gradients that lead to the tensors, and what an example needs on the way. */
 struct gradients {
-    float *fixed, *column, *row;          /* [T][stride], [stride], [stride]: of D / sqrt(width), B, C */
-    float *row_products;                  /* [stride]: of one example's slopes */
-    float *share;                         /* [count][stride]: of m */
-    float *pooled_input;                  /* [count][width]: dz */
-    float *place, *query_base, *key_base; /* [T][width] */
+    float *fixed, *column, *row;                   /* [T][stride], [stride], [stride]: of D, B, C */
+    float *share;                                  /* [count][stride]: of m */
+    float *pooled_input;                           /* [count][width]: dz */
+    float *place, *query_base, *key_base;          /* [T][width] */
     float *input_weight, *query_slope, *key_slope; /* [width] */
 };
 
@@ -98,7 +95,7 @@ static size_t lay_out_gradients(struct gradients *parts, float *scratch, const s
         {&parts->fixed, steps * stride},
         {&parts->column, stride},
         {&parts->row, stride},
-        {&parts->row_products, stride},
+
         {&parts->share, count * stride},
         {&parts->input_weight, width},
         {&parts->place, steps * width},
@@ -159,6 +156,7 @@ static void fill_places(const struct layer *layer, const struct scalar_attention
 static void prepare_batch(const struct layer *layer, const struct scalar_attention_parts *weights,
                           const struct saved_parts *parts, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    float scale = score_scale(layer);
     fill_places(layer, weights, parts->place);
     linear_forward(weights->query_weight, weights->query_bias, parts->place, parts->query_base, steps, width,
                    width);
@@ -169,12 +167,12 @@ static void prepare_batch(const struct layer *layer, const struct scalar_attenti
     matrix_multiply_transposed_b(1, width, width, 1, weights->input_weight, width, weights->key_weight, width,
                                  0, parts->key_slope, width);
     memset(parts->column, 0, 2 * stride * sizeof *parts->column);
-    matrix_multiply_transposed_b(1, steps, width, 1, parts->query_slope, width, parts->key_base, width, 0,
+    matrix_multiply_transposed_b(1, steps, width, scale, parts->query_slope, width, parts->key_base, width, 0,
                                  parts->column, steps);
-    matrix_multiply_transposed_b(1, steps, width, 1, parts->key_slope, width, parts->query_base, width, 0,
+    matrix_multiply_transposed_b(1, steps, width, scale, parts->key_slope, width, parts->query_base, width, 0,
                                  parts->row, steps);
-    matrix_multiply_transposed_b(steps, steps, width, score_scale(layer), parts->query_base, width,
-                                 parts->key_base, width, 0, parts->fixed, stride);
+    matrix_multiply_transposed_b(steps, steps, width, scale, parts->query_base, width, parts->key_base, width,
+                                 0, parts->fixed, stride);
     hide_masked_scores(layer, parts->fixed);
     pass->kernels->largest_of_rows(parts->fixed, steps, stride, parts->fixed_largest);
 }
@@ -187,36 +185,32 @@ static void range_of(const float *values, size_t count, float *least, float *lar
     }
 }
 
+static float dot(const float *a, const float *b, size_t count) {
+    float sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
 static struct shared_scores scores_of(const struct layer *layer, const struct saved_parts *parts) {
     struct shared_scores scores = {.steps = layer->input.steps,
                                    .stride = padded_steps(layer),
+                                   .row = parts->row,
+                                   .column = parts->column,
                                    .fixed = parts->fixed,
-                                   .fixed_largest = parts->fixed_largest,
-                                   .column = parts->column};
+                                   .fixed_largest = parts->fixed_largest};
+    scores.square = score_scale(layer) * dot(parts->query_slope, parts->key_slope, layer->output.width);
     range_of(scores.column, scores.steps, &scores.column_least, &scores.column_largest);
     return scores;
 }
 
-static struct shared_scores_example example_of(const struct layer *layer, const struct saved_parts *parts,
-                                               size_t b) {
-    size_t at = b * padded_steps(layer);
-    struct shared_scores_example example = {
-        .x = parts->x + at, .slope = parts->slope + at, .gain = parts->gain + at};
-    range_of(example.x, layer->input.steps, &example.x_least, &example.x_largest);
-    return example;
-}
-
 /* Softmax of one example; leaves m in its share. */
 static void attend(const struct layer *layer, const struct saved_parts *parts, struct shared_scores scores,
-                   float slope_of_x, const float *input, size_t b, const struct layer_pass *pass) {
+                   const float *input, size_t b, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, stride = scores.stride, at = b * stride;
-    float scale = score_scale(layer), *x = parts->x + at, *share = parts->share + at;
+    float *x = parts->x + at, *share = parts->share + at;
     memcpy(x, input + b * steps, steps * sizeof *x);
     memset(x + steps, 0, (stride - steps) * sizeof *x);
-    for (size_t i = 0; i < steps; i++) {
-        parts->slope[at + i] = scale * (slope_of_x * x[i] + parts->row[i]);
-        parts->gain[at + i] = scale * x[i];
-    }
     if (pass->present != NULL) {
         float *fixed = pass->scratch, *largest = fixed + steps * stride;
         memcpy(fixed, scores.fixed, steps * stride * sizeof *fixed);
@@ -225,8 +219,7 @@ static void attend(const struct layer *layer, const struct saved_parts *parts, s
         scores.fixed = fixed;
         scores.fixed_largest = largest;
     }
-    struct shared_scores_example example = example_of(layer, parts, b);
-    pass->kernels->shared_scores_forward(&scores, &example, parts->exponentials + b * steps * stride,
+    pass->kernels->shared_scores_forward(&scores, x, parts->exponentials + b * steps * stride,
                                          parts->inverse_sums + at, share);
     size_t queries = scalar_attention_real_steps(layer, b, pass);
     float factor = queries > 0 ? 1 / (float)queries : 0, pooled = 0;
@@ -237,13 +230,6 @@ static void attend(const struct layer *layer, const struct saved_parts *parts, s
     parts->pooled[b] = pooled;
 }
 
-static float dot(const float *a, const float *b, size_t count) {
-    float sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
@@ -251,9 +237,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     prepare_batch(layer, &weights, &parts, pass);
     struct shared_scores scores = scores_of(layer, &parts);
-    float slope_of_x = dot(parts.query_slope, parts.key_slope, width);
     for (size_t b = 0; b < pass->count; b++)
-        attend(layer, &parts, scores, slope_of_x, input, b, pass);
+        attend(layer, &parts, scores, input, b, pass);
     matrix_multiply(pass->count, width, steps, 1, parts.share, stride, parts.place, width, 0,
                     parts.pooled_input, width);
     matrix_multiply(pass->count, width, 1, 1, parts.pooled, 1, weights.input_weight, width, 1,
@@ -264,72 +249,63 @@ static void forward(const struct layer *layer, const float *parameters, const fl
 
 /* grad_x[T] of one example: as the key j in every row, as the query i in its own, and in z. */
 static void send_to_input(const struct layer *layer, const struct saved_parts *parts,
-                          const struct gradients *gradients, size_t b, float slope_of_x, float grad_pooled,
-                          float *grad_x) {
-    size_t steps = layer->input.steps, stride = padded_steps(layer), at = b * stride;
-    const float *grad_share = gradients->share + at, *share = parts->share + at;
-    float scale = score_scale(layer);
+                          const struct gradients *gradients, const struct shared_scores *scores, size_t b,
+                          float grad_pooled, float *grad_x) {
+    size_t steps = layer->input.steps, stride = scores->stride, at = b * stride;
+    const float *grad_share = gradients->share + at, *share = parts->share + at, *x = parts->x + at;
     for (size_t j = 0; j < steps; j++)
         grad_x[j] = share[j] * grad_pooled;
     for (size_t i = 0; i < steps; i++) {
         const float *row = parts->exponentials + (b * steps + i) * stride;
         float inverse = parts->inverse_sums[at + i], mean = inverse * dot(row, grad_share, stride);
-        float as_query = slope_of_x * gradients->row_products[i];
+        float slope = scores->square * x[i] + scores->row[i];
         for (size_t j = 0; j < steps; j++) {
             float change = inverse * row[j] * (grad_share[j] - mean);
-            grad_x[j] += change * parts->slope[at + i];
-            as_query += change * parts->column[j];
+            grad_x[j] += change * slope;
+            grad_x[i] += change * (scores->square * x[j] + scores->column[j]);
         }
-        grad_x[i] += scale * as_query;
     }
 }
 
-/* One example's part in the gradients of A (returned), B, C, D and x. gradients->share holds dm. */
-static float attend_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
-                             const struct saved_parts *parts, const struct gradients *gradients, size_t b,
-                             float *grad_input, const struct layer_pass *pass) {
-    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
-    struct shared_scores scores = {.steps = steps, .stride = stride};
-    struct shared_scores_example example = {.x = parts->x + b * stride, .gain = parts->gain + b * stride};
-    float *grad_share = gradients->share + b * stride, scale = score_scale(layer), grad_slope_of_x = 0;
+/* One example's part in the gradients of A, B, C, D and x. gradients->share holds dm. */
+static void attend_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
+                            const struct saved_parts *parts, const struct gradients *gradients,
+                            const struct shared_scores *scores, struct shared_scores_gradient *sums, size_t b,
+                            float *grad_input, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = scores->stride;
+    const float *x = parts->x + b * stride;
+    float *grad_share = gradients->share + b * stride;
     size_t queries = scalar_attention_real_steps(layer, b, pass);
     float grad_pooled = dot(weights->input_weight, gradients->pooled_input + b * width, width);
     float factor = queries > 0 ? LN_OF_2 / (float)queries : 0;
     for (size_t j = 0; j < steps; j++)
-        grad_share[j] = factor * (grad_share[j] + grad_pooled * example.x[j]);
-    struct shared_scores_gradient sums = {gradients->fixed, gradients->column, gradients->row_products};
-    pass->kernels->shared_scores_backward(&scores, &example, parts->exponentials + b * steps * stride,
-                                          parts->inverse_sums + b * stride, grad_share, &sums);
-    for (size_t i = 0; i < steps; i++) {
-        gradients->row[i] += scale * gradients->row_products[i];
-        grad_slope_of_x += example.gain[i] * gradients->row_products[i];
-    }
+        grad_share[j] = factor * (grad_share[j] + grad_pooled * x[j]);
+    pass->kernels->shared_scores_backward(scores, x, parts->exponentials + b * steps * stride,
+                                          parts->inverse_sums + b * stride, grad_share, sums);
     if (grad_input != NULL)
-        send_to_input(layer, parts, gradients, b, dot(parts->query_slope, parts->key_slope, width),
-                      grad_pooled, grad_input + b * steps);
-    return grad_slope_of_x;
+        send_to_input(layer, parts, gradients, scores, b, grad_pooled, grad_input + b * steps);
 }
 
 /* From the gradients of A, B, C, D to those of Uq, Uk, Pq, Pk. */
 static void split_scores(const struct layer *layer, const struct saved_parts *parts,
-                         const struct gradients *gradients, float grad_slope_of_x) {
+                         const struct gradients *gradients, float grad_square) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
     float scale = score_scale(layer);
     for (size_t k = 0; k < width; k++) {
-        gradients->query_slope[k] = grad_slope_of_x * parts->key_slope[k];
-        gradients->key_slope[k] = grad_slope_of_x * parts->query_slope[k];
+        gradients->query_slope[k] = scale * grad_square * parts->key_slope[k];
+        gradients->key_slope[k] = scale * grad_square * parts->query_slope[k];
     }
-    matrix_multiply(1, width, steps, 1, gradients->column, stride, parts->key_base, width, 1,
+    matrix_multiply(1, width, steps, scale, gradients->column, stride, parts->key_base, width, 1,
                     gradients->query_slope, width);
-    matrix_multiply(1, width, steps, 1, gradients->row, stride, parts->query_base, width, 1,
+    matrix_multiply(1, width, steps, scale, gradients->row, stride, parts->query_base, width, 1,
                     gradients->key_slope, width);
     matrix_multiply(steps, width, steps, scale, gradients->fixed, stride, parts->key_base, width, 0,
                     gradients->query_base, width);
-    matrix_multiply(steps, width, 1, 1, gradients->row, 1, parts->key_slope, width, 1, gradients->query_base,
-                    width);
+    matrix_multiply(steps, width, 1, scale, gradients->row, 1, parts->key_slope, width, 1,
+                    gradients->query_base, width);
     matrix_multiply_transposed_a(steps, width, steps, scale, gradients->fixed, stride, parts->query_base,
                                  width, 0, gradients->key_base, width);
-    matrix_multiply(steps, width, 1, 1, gradients->column, 1, parts->query_slope, width, 1,
+    matrix_multiply(steps, width, 1, scale, gradients->column, 1, parts->query_slope, width, 1,
                     gradients->key_base, width);
 }
 
@@ -347,7 +323,7 @@ static void project_backward(const struct layer *layer, const struct scalar_atte
 
 static void add_parameter_gradients(const struct layer *layer, const struct scalar_attention_parts *weights,
                                     const struct saved_parts *parts, const struct gradients *gradients,
-                                    float grad_slope_of_x, const struct scalar_attention_parts *to,
+                                    float grad_square, const struct scalar_attention_parts *to,
                                     const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
     /* z = (m.x) u + sum_j m_j p_j */
@@ -355,7 +331,7 @@ static void add_parameter_gradients(const struct layer *layer, const struct scal
                     gradients->input_weight, width);
     matrix_multiply_transposed_a(steps, width, pass->count, 1, parts->share, stride, gradients->pooled_input,
                                  width, 0, gradients->place, width);
-    split_scores(layer, parts, gradients, grad_slope_of_x);
+    split_scores(layer, parts, gradients, grad_square);
     project_backward(layer, weights, parts, gradients, weights->query_weight, gradients->query_slope,
                      gradients->query_base, to->query_weight, to->query_bias);
     project_backward(layer, weights, parts, gradients, weights->key_weight, gradients->key_slope,
@@ -380,16 +356,17 @@ static void backward(const struct layer *layer, const float *parameters, const f
         to = scalar_attention_parts_of(layer, grad_parameters);
     linear_backward(weights.value_weight, parts.pooled_input, grad_output, gradients.pooled_input, false,
                     to.value_weight, to.value_bias, pass->count, width, width);
-    /* fixed, column, row, row_products and share lie one behind the other; sums begin, and padding is, zero.
+    /* fixed, column, row and share lie one behind the other; sums begin, and padding is, zero.
      */
-    memset(gradients.fixed, 0, ((steps + 3 + pass->count) * stride) * sizeof *gradients.fixed);
+    memset(gradients.fixed, 0, ((steps + 2 + pass->count) * stride) * sizeof *gradients.fixed);
     matrix_multiply_transposed_b(pass->count, steps, width, 1, gradients.pooled_input, width, parts.place,
                                  width, 0, gradients.share, stride);
-    float grad_slope_of_x = 0;
+    struct shared_scores scores = scores_of(layer, &parts);
+    struct shared_scores_gradient sums = {0, gradients.row, gradients.column, gradients.fixed};
     for (size_t b = 0; b < pass->count; b++)
-        grad_slope_of_x += attend_backward(layer, &weights, &parts, &gradients, b, grad_input, pass);
+        attend_backward(layer, &weights, &parts, &gradients, &scores, &sums, b, grad_input, pass);
     if (grad_parameters != NULL)
-        add_parameter_gradients(layer, &weights, &parts, &gradients, grad_slope_of_x, &to, pass);
+        add_parameter_gradients(layer, &weights, &parts, &gradients, sums.square, &to, pass);
 }
 
 static void attention(const struct layer *layer, const float *parameters, const float *input,

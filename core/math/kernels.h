@@ -9,7 +9,6 @@
 #include <stddef.h>
 
 struct shared_scores; /* core/math/shared_scores.h */
-struct shared_scores_example;
 struct norm_rows;
 struct attention_head;
 struct attention_head_gradients;
@@ -78,19 +77,17 @@ struct kernels {
     /* largest[rows]: of each row of matrix[rows][columns]. */
     void (*largest_of_rows)(const float *matrix, size_t rows, size_t columns, float *largest);
 
-    /* Softmax, in base 2, of an example's scores: w_ij = exponentials[T][stride] * inverse_sums[T] (0 where
-     * nothing is seen); share[stride] becomes sum_i w_ij. */
-    void (*shared_scores_forward)(const struct shared_scores *scores,
-                                  const struct shared_scores_example *example, float *exponentials,
+    /* Softmax, in base 2, of the scores of an example x[stride] (zero from T on): w_ij =
+     * exponentials[T][stride] * inverse_sums[T] (0 where nothing is seen); share[stride] becomes sum_i w_ij.
+     */
+    void (*shared_scores_forward)(const struct shared_scores *scores, const float *x, float *exponentials,
                                   float *inverse_sums, float *share);
 
-    /* Back from grad_share[stride], the same for every query: ds_ij = w_ij (g_j - sum_k w_ik g_k),
-     * into which the caller puts the factor ln 2 that base 2 brings. Adds to gradient->fixed and
-     * gradient->column (sum_i ds_ij gain_i), writes gradient->row_products. */
-    void (*shared_scores_backward)(const struct shared_scores *scores,
-                                   const struct shared_scores_example *example, const float *exponentials,
-                                   const float *inverse_sums, const float *grad_share,
-                                   const struct shared_scores_gradient *gradient);
+    /* Back from grad_share[stride], the same for every query: ds_ij = w_ij (g_j - sum_k w_ik g_k), into which
+     * the caller puts the factor ln 2 that base 2 brings. Adds to all parts of gradient. */
+    void (*shared_scores_backward)(const struct shared_scores *scores, const float *x,
+                                   const float *exponentials, const float *inverse_sums,
+                                   const float *grad_share, struct shared_scores_gradient *gradient);
 
     /* Mean and variance of values[count] under weights in proportion to 2^(tilts[i] values_j), for each tilt
      * ("exponential tilting"). means and variances are [tilt_count]. */

@@ -6,64 +6,63 @@
 #include <math.h>
 #include <string.h>
 
-static float score_at(const struct shared_scores *scores, const struct shared_scores_example *example,
+static float score_at(const struct shared_scores *scores, struct shared_scores_row row, const float *x,
                       size_t i, size_t j) {
-    return scores->fixed[i * scores->stride + j] + example->slope[i] * example->x[j] +
-           example->gain[i] * scores->column[j];
+    return scores->fixed[i * scores->stride + j] + row.slope * x[j] + row.gain * scores->column[j];
 }
 
-/* row[stride] = 2^(s_ij - shift); returns the sum. */
-static float exponentials_of_row(const struct shared_scores *scores,
-                                 const struct shared_scores_example *example, size_t i, float shift,
-                                 float *row) {
+/* to[stride] = 2^(s_ij - shift); returns the sum. */
+static float exponentials_of_row(const struct shared_scores *scores, struct shared_scores_row row,
+                                 const float *x, size_t i, float shift, float *to) {
     float sum = 0;
     for (size_t j = 0; j < scores->stride; j++)
-        sum += row[j] = exp2f(score_at(scores, example, i, j) - shift);
+        sum += to[j] = exp2f(score_at(scores, row, x, i, j) - shift);
     return sum;
 }
 
-static float largest_score(const struct shared_scores *scores, const struct shared_scores_example *example,
+static float largest_score(const struct shared_scores *scores, struct shared_scores_row row, const float *x,
                            size_t i) {
     float largest = -INFINITY;
     for (size_t j = 0; j < scores->steps; j++)
-        largest = fmaxf(largest, score_at(scores, example, i, j));
+        largest = fmaxf(largest, score_at(scores, row, x, i, j));
     return largest;
 }
 
-void shared_scores_forward_plain(const struct shared_scores *scores,
-                                 const struct shared_scores_example *example, float *exponentials,
+void shared_scores_forward_plain(const struct shared_scores *scores, const float *x, float *exponentials,
                                  float *inverse_sums, float *share) {
+    float least, largest;
+    score_kernels_range(x, scores->stride, &least, &largest);
     memset(share, 0, scores->stride * sizeof *share);
     for (size_t i = 0; i < scores->steps; i++) {
-        float *row = exponentials + i * scores->stride;
-        float bound = shared_scores_bound(scores, example, i);
-        float sum = exponentials_of_row(scores, example, i, bound == -INFINITY ? 0 : bound, row);
-        if (sum < shared_scores_least_sum && bound != -INFINITY)
-            sum = exponentials_of_row(scores, example, i, largest_score(scores, example, i), row);
+        float *to = exponentials + i * scores->stride;
+        struct shared_scores_row row = shared_scores_row_of(scores, x, least, largest, i);
+        float sum = exponentials_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound, to);
+        if (sum < shared_scores_least_sum && row.bound != -INFINITY)
+            sum = exponentials_of_row(scores, row, x, i, largest_score(scores, row, x, i), to);
         inverse_sums[i] = sum == 0 ? 0 : 1 / sum;
         for (size_t j = 0; j < scores->stride; j++)
-            share[j] += inverse_sums[i] * row[j];
+            share[j] += inverse_sums[i] * to[j];
     }
 }
 
-void shared_scores_backward_plain(const struct shared_scores *scores,
-                                  const struct shared_scores_example *example, const float *exponentials,
-                                  const float *inverse_sums, const float *grad_share,
-                                  const struct shared_scores_gradient *gradient) {
+void shared_scores_backward_plain(const struct shared_scores *scores, const float *x,
+                                  const float *exponentials, const float *inverse_sums,
+                                  const float *grad_share, struct shared_scores_gradient *gradient) {
     size_t stride = scores->stride;
     for (size_t i = 0; i < scores->steps; i++) {
         const float *row = exponentials + i * stride;
-        float mean = 0, product = 0;
+        float mean = 0, with_x = 0;
         for (size_t j = 0; j < stride; j++)
             mean += row[j] * grad_share[j];
         mean *= inverse_sums[i];
         for (size_t j = 0; j < stride; j++) {
             float change = inverse_sums[i] * row[j] * (grad_share[j] - mean);
             gradient->fixed[i * stride + j] += change;
-            gradient->column[j] += example->gain[i] * change;
-            product += change * example->x[j];
+            gradient->column[j] += x[i] * change;
+            with_x += change * x[j];
         }
-        gradient->row_products[i] = product;
+        gradient->row[i] += with_x;
+        gradient->square += x[i] * with_x;
     }
 }
 

@@ -6,13 +6,11 @@
 #include "core/math/shared_scores.h"
 
 #define DECLARE_SCORE_KERNELS(suffix)                                                                        \
-    void shared_scores_forward_##suffix(const struct shared_scores *scores,                                  \
-                                        const struct shared_scores_example *example, float *exponentials,    \
-                                        float *inverse_sums, float *share);                                  \
-    void shared_scores_backward_##suffix(                                                                    \
-        const struct shared_scores *scores, const struct shared_scores_example *example,                     \
-        const float *exponentials, const float *inverse_sums, const float *grad_share,                       \
-        const struct shared_scores_gradient *gradient);                                                      \
+    void shared_scores_forward_##suffix(const struct shared_scores *scores, const float *x,                  \
+                                        float *exponentials, float *inverse_sums, float *share);             \
+    void shared_scores_backward_##suffix(const struct shared_scores *scores, const float *x,                 \
+                                         const float *exponentials, const float *inverse_sums,               \
+                                         const float *grad_share, struct shared_scores_gradient *gradient);  \
     void tilted_moments_##suffix(const float *values, size_t count, const float *tilts, size_t tilt_count,   \
                                  float *means, float *variances);
 

@@ -14,14 +14,13 @@ struct row_terms {
     __m256 slope, gain, shift;
 };
 
-static inline struct row_terms terms_of_row(const struct shared_scores *scores,
-                                            const struct shared_scores_example *example, size_t i,
-                                            float shift) {
+static inline struct row_terms terms_of_row(const struct shared_scores *scores, struct shared_scores_row row,
+                                            const float *x, size_t i, float shift) {
     return (struct row_terms){scores->fixed + i * scores->stride,
-                              example->x,
+                              x,
                               scores->column,
-                              _mm256_set1_ps(example->slope[i]),
-                              _mm256_set1_ps(example->gain[i]),
+                              _mm256_set1_ps(row.slope),
+                              _mm256_set1_ps(row.gain),
                               _mm256_set1_ps(shift)};
 }
 
@@ -58,18 +57,28 @@ static float largest_score(struct row_terms row, size_t stride) {
 }
 
 /* Leaves row i of the exponentials; returns 1 / its sum. */
-static inline float exponentiate_row(const struct shared_scores *scores,
-                                     const struct shared_scores_example *example, size_t i,
-                                     float *exponentials) {
-    float *row = exponentials + i * scores->stride, bound = shared_scores_bound(scores, example, i);
-    struct row_terms terms = terms_of_row(scores, example, i, bound == -INFINITY ? 0 : bound);
-    float sum = exponentials_of_row(terms, scores->stride, row);
-    if (sum < shared_scores_least_sum && bound != -INFINITY) {
+static inline float exponentiate_row(const struct shared_scores *scores, const float *x, float x_least,
+                                     float x_largest, size_t i, float *exponentials) {
+    float *to = exponentials + i * scores->stride;
+    struct shared_scores_row row = shared_scores_row_of(scores, x, x_least, x_largest, i);
+    struct row_terms terms = terms_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound);
+    float sum = exponentials_of_row(terms, scores->stride, to);
+    if (sum < shared_scores_least_sum && row.bound != -INFINITY) {
         terms.shift = _mm256_setzero_ps();
         terms.shift = _mm256_set1_ps(largest_score(terms, scores->stride));
-        sum = exponentials_of_row(terms, scores->stride, row);
+        sum = exponentials_of_row(terms, scores->stride, to);
     }
     return sum == 0 ? 0 : 1 / sum;
+}
+
+static void range_of(const float *x, size_t stride, float *least, float *largest) {
+    __m256 low = _mm256_loadu_ps(x), high = low;
+    for (size_t j = SHARED_SCORES_LANES; j < stride; j += SHARED_SCORES_LANES) {
+        low = _mm256_min_ps(low, _mm256_loadu_ps(x + j));
+        high = _mm256_max_ps(high, _mm256_loadu_ps(x + j));
+    }
+    *least = -vector_largest(_mm256_xor_ps(low, _mm256_set1_ps(-0.0F)));
+    *largest = vector_largest(high);
 }
 
 static inline __m256 add_scaled(__m256 sum, float factor, const float *row) {
@@ -77,15 +86,16 @@ static inline __m256 add_scaled(__m256 sum, float factor, const float *row) {
 }
 
 /* Four rows at a time, so that the shares are read and written a quarter as often. */
-void shared_scores_forward_avx2(const struct shared_scores *scores,
-                                const struct shared_scores_example *example, float *exponentials,
+void shared_scores_forward_avx2(const struct shared_scores *scores, const float *x, float *exponentials,
                                 float *inverse_sums, float *share) {
     size_t stride = scores->stride, i = 0;
+    float least, largest;
+    range_of(x, stride, &least, &largest);
     memset(share, 0, stride * sizeof *share);
     for (; i + 4 <= scores->steps; i += 4) {
         const float *row = exponentials + i * stride, *inverse = inverse_sums + i;
         for (size_t k = i; k < i + 4; k++)
-            inverse_sums[k] = exponentiate_row(scores, example, k, exponentials);
+            inverse_sums[k] = exponentiate_row(scores, x, least, largest, k, exponentials);
         for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
             __m256 sum = add_scaled(_mm256_loadu_ps(share + j), inverse[0], row + j);
             sum = add_scaled(sum, inverse[1], row + stride + j);
@@ -94,7 +104,7 @@ void shared_scores_forward_avx2(const struct shared_scores *scores,
         }
     }
     for (; i < scores->steps; i++) {
-        inverse_sums[i] = exponentiate_row(scores, example, i, exponentials);
+        inverse_sums[i] = exponentiate_row(scores, x, least, largest, i, exponentials);
         for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES)
             _mm256_storeu_ps(share + j, add_scaled(_mm256_loadu_ps(share + j), inverse_sums[i],
                                                    exponentials + i * stride + j));
@@ -115,26 +125,27 @@ static inline float dot(const float *a, const float *b, size_t stride) {
     return vector_sum(_mm256_add_ps(even, odd));
 }
 
-void shared_scores_backward_avx2(const struct shared_scores *scores,
-                                 const struct shared_scores_example *example, const float *exponentials,
-                                 const float *inverse_sums, const float *grad_share,
-                                 const struct shared_scores_gradient *gradient) {
+void shared_scores_backward_avx2(const struct shared_scores *scores, const float *x,
+                                 const float *exponentials, const float *inverse_sums,
+                                 const float *grad_share, struct shared_scores_gradient *gradient) {
     size_t stride = scores->stride;
+    float *column = gradient->column;
     for (size_t i = 0; i < scores->steps; i++) {
         const float *row = exponentials + i * stride;
         float *fixed = gradient->fixed + i * stride;
-        const __m256 inverse = _mm256_set1_ps(inverse_sums[i]), gain = _mm256_set1_ps(example->gain[i]);
+        const __m256 inverse = _mm256_set1_ps(inverse_sums[i]), gain = _mm256_set1_ps(x[i]);
         const __m256 mean = _mm256_set1_ps(inverse_sums[i] * dot(row, grad_share, stride));
-        __m256 product = _mm256_setzero_ps();
+        __m256 sum = _mm256_setzero_ps();
         for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
             __m256 weight = _mm256_mul_ps(inverse, _mm256_loadu_ps(row + j));
             __m256 change = _mm256_mul_ps(weight, _mm256_sub_ps(_mm256_loadu_ps(grad_share + j), mean));
             _mm256_storeu_ps(fixed + j, _mm256_add_ps(_mm256_loadu_ps(fixed + j), change));
-            _mm256_storeu_ps(gradient->column + j,
-                             _mm256_fmadd_ps(gain, change, _mm256_loadu_ps(gradient->column + j)));
-            product = _mm256_fmadd_ps(change, _mm256_loadu_ps(example->x + j), product);
+            _mm256_storeu_ps(column + j, _mm256_fmadd_ps(gain, change, _mm256_loadu_ps(column + j)));
+            sum = _mm256_fmadd_ps(change, _mm256_loadu_ps(x + j), sum);
         }
-        gradient->row_products[i] = vector_sum(product);
+        float with_x = vector_sum(sum);
+        gradient->row[i] += with_x;
+        gradient->square += x[i] * with_x;
     }
 }
 

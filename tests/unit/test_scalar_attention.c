@@ -189,18 +189,9 @@ END_TEST
 /* --- the kernels --- */
 
 struct score_data {
-    float fixed[STEPS * STRIDE], fixed_largest[STEPS], column[STRIDE], x[STRIDE], slope[STEPS], gain[STEPS];
+    float fixed[STEPS * STRIDE], fixed_largest[STEPS], row[STEPS], column[STRIDE], x[STRIDE];
     struct shared_scores scores;
-    struct shared_scores_example example;
 };
-
-static void range_of(const float *values, float *least, float *largest) {
-    *least = *largest = values[0];
-    for (size_t i = 1; i < STEPS; i++) {
-        *least = fminf(*least, values[i]);
-        *largest = fmaxf(*largest, values[i]);
-    }
-}
 
 /* Row 2 sees nothing, row 3 one key. */
 static void make_scores(struct score_data *data, float size) {
@@ -208,26 +199,32 @@ static void make_scores(struct score_data *data, float size) {
     draw(data->fixed, STEPS * STRIDE, 0, size, 21);
     draw(data->column, STEPS, 0, size, 22);
     draw(data->x, STEPS, 0, 1, 23);
-    draw(data->slope, STEPS, 0, size, 24);
-    draw(data->gain, STEPS, 0, 1, 25);
+    draw(data->row, STEPS, 0, size, 24);
     for (size_t i = 0; i < STEPS; i++)
         for (size_t j = 0; j < STRIDE; j++)
             if (j >= STEPS || i == 2 || (i == 3 && j != 4))
                 data->fixed[i * STRIDE + j] = -INFINITY;
     kernels_plain.largest_of_rows(data->fixed, STEPS, STRIDE, data->fixed_largest);
-    data->scores =
-        (struct shared_scores){STEPS, STRIDE, data->fixed, data->fixed_largest, data->column, 0, 0};
-    data->example = (struct shared_scores_example){data->x, 0, 0, data->slope, data->gain};
-    range_of(data->column, &data->scores.column_least, &data->scores.column_largest);
-    range_of(data->x, &data->example.x_least, &data->example.x_largest);
+    data->scores = (struct shared_scores){.steps = STEPS,
+                                          .stride = STRIDE,
+                                          .square = size / 2,
+                                          .row = data->row,
+                                          .column = data->column,
+                                          .fixed = data->fixed,
+                                          .fixed_largest = data->fixed_largest};
+    for (size_t j = 0; j < STEPS; j++) {
+        data->scores.column_least = fminf(data->scores.column_least, data->column[j]);
+        data->scores.column_largest = fmaxf(data->scores.column_largest, data->column[j]);
+    }
 }
 
 /* The definition, in double. */
 static double expected_weight(const struct score_data *data, size_t i, size_t j) {
     double sum = 0, terms[STEPS], largest = -INFINITY;
     for (size_t k = 0; k < STEPS; k++) {
-        terms[k] = (double)data->fixed[i * STRIDE + k] + (double)data->slope[i] * (double)data->x[k] +
-                   (double)data->gain[i] * (double)data->column[k];
+        terms[k] = (double)data->scores.square * (double)data->x[i] * (double)data->x[k] +
+                   (double)data->x[i] * (double)data->column[k] + (double)data->row[i] * (double)data->x[k] +
+                   (double)data->fixed[i * STRIDE + k];
         largest = fmax(largest, terms[k]);
     }
     if (isinf(largest))
@@ -244,7 +241,7 @@ START_TEST(weights_are_softmax_of_the_scores) {
     float exponentials[STEPS * STRIDE], inverse_sums[STEPS], share[STRIDE];
     make_scores(&data, sizes[_i]);
     for (size_t table = 0; table < 2; table++) {
-        tables[table]->shared_scores_forward(&data.scores, &data.example, exponentials, inverse_sums, share);
+        tables[table]->shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
         for (size_t j = 0; j < STEPS; j++) {
             double sum = 0;
             for (size_t i = 0; i < STEPS; i++) {
@@ -263,22 +260,25 @@ START_TEST(fast_kernels_equal_the_plain_ones) {
     const struct kernels *tables[] = {&kernels_plain, kernels_choose()};
     struct score_data data;
     float exponentials[STEPS * STRIDE], inverse_sums[STEPS], share[STRIDE], grad_share[STRIDE] = {0};
-    float fixed[2][STEPS * STRIDE], column[2][STRIDE], products[2][STEPS], means[2][STEPS],
+    float square[2], fixed[2][STEPS * STRIDE], column[2][STRIDE], row[2][STEPS], means[2][STEPS],
         variances[2][STEPS];
     make_scores(&data, 2);
     draw(grad_share, STEPS, 0, 1, 31);
-    kernels_plain.shared_scores_forward(&data.scores, &data.example, exponentials, inverse_sums, share);
+    kernels_plain.shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
     for (size_t i = 0; i < 2; i++) {
         draw(fixed[i], STEPS * STRIDE, 0, 1, 32);
         draw(column[i], STRIDE, 0, 1, 33);
-        struct shared_scores_gradient gradient = {fixed[i], column[i], products[i]};
-        tables[i]->shared_scores_backward(&data.scores, &data.example, exponentials, inverse_sums, grad_share,
+        draw(row[i], STEPS, 0, 1, 34);
+        struct shared_scores_gradient gradient = {0.5F, row[i], column[i], fixed[i]};
+        tables[i]->shared_scores_backward(&data.scores, data.x, exponentials, inverse_sums, grad_share,
                                           &gradient);
-        tables[i]->tilted_moments(data.x, STEPS, data.slope, STEPS, means[i], variances[i]);
+        square[i] = gradient.square;
+        tables[i]->tilted_moments(data.x, STEPS, data.row, STEPS, means[i], variances[i]);
     }
     check_close("fixed", fixed[1], fixed[0], STEPS * STRIDE, 1e-6);
     check_close("column", column[1], column[0], STRIDE, 1e-6);
-    check_close("row products", products[1], products[0], STEPS, 1e-6);
+    check_close("row", row[1], row[0], STEPS, 1e-6);
+    check_close("square", &square[1], &square[0], 1, 1e-6);
     check_close("means", means[1], means[0], STEPS, 1e-6);
     check_close("variances", variances[1], variances[0], STEPS, 2e-6);
 }
