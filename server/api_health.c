@@ -25,7 +25,15 @@ void api_health_get(struct request *request) {
 void api_prometheus_get(struct request *request) {
     struct runs_counts counts;
     struct text text = {0};
+    size_t connections;
+    unsigned long long overdue;
+    connections_count(request->service->connections, &connections, &overdue);
     runs_count(request->service->runs, &counts);
+    text_append_format(
+        &text,
+        "# TYPE attnlab_connections gauge\nattnlab_connections %zu\n"
+        "# TYPE attnlab_connections_overdue_total counter\nattnlab_connections_overdue_total %llu\n",
+        connections, overdue);
     text_append_format(&text,
                        "# TYPE attnlab_workers gauge\nattnlab_workers %zu\n"
                        "# TYPE attnlab_runs gauge\n"

@@ -3,11 +3,15 @@
 #include "server/http.h"
 #include "server/service.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+enum { ENDING_SECONDS = 4 };
 
 /* Hundreds of event streams need as many descriptors; the soft limit is often 1,024. */
 static void raise_descriptor_limit(void) {
@@ -25,6 +29,23 @@ static void block_signals(sigset_t *ending) {
     sigaddset(ending, SIGINT);
     pthread_sigmask(SIG_BLOCK, ending, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+/* A training step of a very large run may outlast the time that there is to end in. Every epoch is stored, so
+ * leaving in the middle of a step loses no more than that step. */
+static void *leave_in_time(void *argument) {
+    const struct options *options = argument;
+    sleep(ENDING_SECONDS);
+    log_write(options->log_level, LOG_WARNING,
+              "a training step takes too long; it is done again after the next start");
+    _exit(EXIT_SUCCESS);
+}
+
+static void limit_ending(const struct options *options) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, leave_in_time, (void *)options) == 0) {
+        pthread_detach(thread);
+    }
 }
 
 static bool serve(const struct options *options, const sigset_t *ending, struct error *error) {
@@ -48,6 +69,7 @@ static bool serve(const struct options *options, const sigset_t *ending, struct 
         log_write(options->log_level, LOG_INFO, "listening on %s", http_url(http));
         sigwait(ending, &received);
         log_write(options->log_level, LOG_INFO, "ending on %s", received == SIGTERM ? "SIGTERM" : "SIGINT");
+        limit_ending(options);
     }
     service_drain(&service);
     http_stop(http);

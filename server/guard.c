@@ -41,8 +41,13 @@ static bool is_known_host(const struct options *options, const char *host) {
     return is_address || strcasecmp(name, "localhost") == 0 || is_listed(options->host, name);
 }
 
-static bool check_host(struct request *request) {
+/* HTTP/1.0 knows no Host, and no browser of today speaks it. */
+static bool check_host(struct request *request, const char *version) {
     const char *host = request_header(request, "Host");
+    if (!host && strcmp(version, "HTTP/1.0") != 0) {
+        response_set_problem(&request->response, 400, "the request has no Host header");
+        return false;
+    }
     if (host && !is_known_host(request->service->options, host)) {
         response_set_problem(&request->response, 421,
                              "this service is not known as %.100s; its names are given with --host", host);
@@ -74,6 +79,7 @@ static bool check_not_draining(struct request *request, enum method method) {
     return true;
 }
 
-bool guard_check(struct request *request, enum method method) {
-    return check_host(request) && check_origin(request, method) && check_not_draining(request, method);
+bool guard_check(struct request *request, enum method method, const char *version) {
+    return check_host(request, version) && check_origin(request, method) &&
+           check_not_draining(request, method);
 }

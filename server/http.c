@@ -14,22 +14,25 @@
 #include "server/log.h"
 #include "server/service.h"
 
+#include <math.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     STREAM_END_SECONDS = 1,
-    IDLE_SECONDS = 60, /* a connection that neither sends nor takes anything is closed */
-    CONNECTIONS_MAXIMUM = 4000,
+    TRANSFER_BYTES_A_SECOND = 65536, /* what a slow line carries of a body or an answer */
+    OTHER_DESCRIPTORS = 64,
     CONNECTION_MEMORY = 24 * 1024, /* request line and headers must fit */
     JSON_BODY_MAXIMUM = 4 << 20,
     DATASET_BODY_MAXIMUM = 64 << 20,
     IGNORED_BODY_MAXIMUM = 64 << 10,
+    ALL_BODIES_MAXIMUM = 256 << 20, /* of all requests that are being read */
     DISCARDED_MAXIMUM = 8 << 20
 };
 
@@ -68,6 +71,7 @@ static struct request *create_request(struct service *service, struct MHD_Connec
 }
 
 static void free_request(struct request *request) {
+    atomic_fetch_sub(&request->service->body_bytes, request->body.length);
     parameter_set_free(&request->query);
     text_free(&request->body);
     json_decref(request->json);
@@ -126,9 +130,10 @@ static void choose_format(struct request *request) {
 }
 
 /* Returns false where the request is answered already. */
-static bool begin_request(struct request *request, enum method method, const char *path) {
+static bool begin_request(struct request *request, enum method method, const char *path,
+                          const char *version) {
     request->method = method;
-    if (!guard_check(request, method)) {
+    if (!guard_check(request, method, version)) {
         return false;
     }
     router_match(&request->match, method, path);
@@ -143,6 +148,12 @@ static bool begin_request(struct request *request, enum method method, const cha
     }
     refuse_path(request, method, path);
     return false;
+}
+
+/* The client may take as long for so many bytes as a slow line needs. */
+static void expect_transfer(struct request *request, double bytes) {
+    connections_expect(request->service->connections, request->connection,
+                       (double)request->service->options->request_timeout + bytes / TRANSFER_BYTES_A_SECOND);
 }
 
 /* Of the path only the route's pattern is logged: ids, names and queries are the users' own. */
@@ -160,6 +171,9 @@ static enum MHD_Result answer(struct request *request) {
     response_add_header(&request->response, "X-Request-Id", "%s", request->id);
     statistics_count_request(request->service->statistics, request->match.route, request->response.status,
                              seconds);
+    statistics_add_bytes(request->service->statistics, request->body.length + request->discarded,
+                         request->response.size);
+    expect_transfer(request, request->response.stream ? (double)INFINITY : (double)request->response.size);
     return http_send(request->connection, &request->response);
 }
 
@@ -236,17 +250,26 @@ static enum MHD_Result take_body(struct request *request, const char *bytes, siz
     if (request->phase == REQUEST_REFUSED || request->discarded > 0 ||
         *size > body_maximum(request) - request->body.length) {
         request->discarded += *size;
+    } else if (atomic_fetch_add(&request->service->body_bytes, *size) + *size > ALL_BODIES_MAXIMUM) {
+        atomic_fetch_sub(&request->service->body_bytes, *size);
+        request->body.failed = true;
     } else {
+        size_t before = request->body.length;
         text_append(&request->body, bytes, *size);
+        atomic_fetch_sub(&request->service->body_bytes, *size - (request->body.length - before));
     }
     *size = 0;
     return request->discarded > DISCARDED_MAXIMUM ? MHD_NO : MHD_YES;
 }
 
-static enum MHD_Result begin_access(struct request *request, enum method method, const char *url) {
-    if (begin_request(request, method, url)) {
+static enum MHD_Result begin_access(struct request *request, enum method method, const char *url,
+                                    const char *version) {
+    const char *announced = request_header(request, "Content-Length");
+    if (begin_request(request, method, url, version)) {
+        expect_transfer(request, announced ? strtod(announced, NULL) : (double)body_maximum(request));
         return MHD_YES;
     }
+    expect_transfer(request, DISCARDED_MAXIMUM);
     request->phase = REQUEST_REFUSED;
     const char *length = request_header(request, "Content-Length");
     bool is_endless = length && strtoull(length, NULL, 10) > DISCARDED_MAXIMUM;
@@ -256,30 +279,46 @@ static enum MHD_Result begin_access(struct request *request, enum method method,
 static enum MHD_Result handle_access(void *argument, struct MHD_Connection *connection, const char *url,
                                      const char *method_name, const char *version, const char *upload,
                                      size_t *upload_size, void **state) {
-    (void)version;
     struct request *request = *state;
     if (!request) {
         request = *state = create_request(argument, connection);
         if (!request) {
             return MHD_NO;
         }
-        return begin_access(request, method_find(method_name), url);
+        return begin_access(request, method_find(method_name), url, version);
     }
     if (*upload_size > 0) {
         return take_body(request, upload, upload_size);
     }
+    connections_expect(request->service->connections, connection, (double)INFINITY);
     return request->phase == REQUEST_WAITING ? continue_request(request) : end_body(request);
 }
 
 static void complete_request(void *argument, struct MHD_Connection *connection, void **state,
                              enum MHD_RequestTerminationCode code) {
-    (void)argument;
-    (void)connection;
+    struct service *service = argument;
     (void)code;
+    connections_expect(service->connections, connection, (double)service->options->idle_timeout);
     if (*state) {
         free_request(*state);
         *state = NULL;
     }
+}
+
+/* As many as the system lets this process have descriptors for, at most. */
+static unsigned connection_limit(const struct options *options) {
+    struct rlimit limit;
+    size_t connections = options->connections;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur > 2 * OTHER_DESCRIPTORS && limit.rlim_cur - OTHER_DESCRIPTORS < connections) {
+        connections = (size_t)limit.rlim_cur - OTHER_DESCRIPTORS;
+    }
+    return (unsigned)connections;
+}
+
+/* A proxy makes all connections from its own address, and can limit its clients itself. */
+static unsigned connection_limit_per_address(const struct options *options) {
+    return options->is_behind_proxy ? 0 : (unsigned)options->connections_per_address;
 }
 
 struct http *http_start(struct service *service, const char *listen, struct error *error) {
@@ -293,10 +332,12 @@ struct http *http_start(struct service *service, const char *listen, struct erro
     if (listener >= 0) {
         http->daemon = MHD_start_daemon(
             MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle_access, service,
-            MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, complete_request, NULL,
-            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_LIMIT,
-            (unsigned)CONNECTIONS_MAXIMUM, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-            MHD_OPTION_END);
+            MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, complete_request, service,
+            MHD_OPTION_NOTIFY_CONNECTION, connections_notify, service->connections,
+            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)service->options->idle_timeout,
+            MHD_OPTION_CONNECTION_LIMIT, connection_limit(service->options),
+            MHD_OPTION_PER_IP_CONNECTION_LIMIT, connection_limit_per_address(service->options),
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
         if (!http->daemon) {
             close(listener);
             error_set(error, ERROR_UNAVAILABLE, "the HTTP server cannot start");

@@ -139,6 +139,10 @@ static const struct option option_table[] = {
     {"connections", "N", "4000", "how many connections may be open", NUMBER(connections, 8, 100000)},
     {"connections-per-address", "N", "1000", "how many of them from one address",
      NUMBER(connections_per_address, 1, 100000)},
+    {"request-timeout", "SECONDS", "20", "for a request's head; for its body and its answer, more if large",
+     NUMBER(request_timeout, 1, 3600)},
+    {"idle-timeout", "SECONDS", "60", "for a connection on which nothing moves",
+     NUMBER(idle_timeout, 1, 3600)},
     {"log-level", "error|warning|info|debug", "warning",
      "what is logged on standard error; info has a line for every request", .take = take_log_level},
 };
@@ -196,7 +200,7 @@ static const struct option *find_option(const char *argument, size_t length) {
 }
 
 static bool set_unknown_error(const char *argument, struct error *error) {
-    char known[400] = "";
+    char known[500] = "";
     size_t length = 0;
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         length += (size_t)snprintf(known + length, sizeof known - length, "%s--%s", i ? ", " : "",
@@ -267,6 +271,8 @@ bool options_read(struct options *options, int argument_count, char *const *argu
                                                    .data_mb = 4},
                                 .connections = 4000,
                                 .connections_per_address = 1000,
+                                .request_timeout = 20,
+                                .idle_timeout = 60,
                                 .log_level = LOG_WARNING};
     choose_default_data(options);
     return read_environment(options, error) && read_arguments(options, argument_count, arguments, error) &&

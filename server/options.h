@@ -36,6 +36,7 @@ struct options {
     struct student_limits student_limits;
     bool is_behind_proxy; /* X-Forwarded-For and X-Forwarded-Proto are to be believed */
     size_t connections, connections_per_address;
+    size_t request_timeout, idle_timeout; /* seconds */
     enum log_level log_level;
     char default_data[512];
 };

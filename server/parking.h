@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct MHD_Connection;
@@ -19,6 +20,7 @@ struct parked {
     struct MHD_Connection *connection;
     const char *run_id; /* wake at its events; "" for those of every run; NULL for none */
     double deadline;    /* wake then at the latest, by clock_seconds() */
+    bool is_patient;    /* may hear of an event a little later, together with the next ones */
     struct parked *previous, *next;
 };
 
@@ -29,7 +31,9 @@ unsigned long parking_version(struct parking *parking);
 /* Suspends the connection, unless something was notified since `version`: then it returns false and the
  * caller looks again. To be called from the connection's own callbacks only. */
 bool parking_wait(struct parking *parking, struct parked *parked, unsigned long version);
-/* Resumes everybody who waits for this run. Thread-safe and quick. */
+/* Resumes everybody who waits for this run. Thread-safe and quick. Waking hundreds for every event would cost
+ * the training its processor time, so after some patient ones were woken the next are only after a pause in
+ * proportion to how many those were. */
 void parking_notify(struct parking *parking, const char *run_id);
 /* Resumes everybody. */
 void parking_wake_all(struct parking *parking);

@@ -32,7 +32,8 @@ bool service_open(struct service *service, const struct options *options, char *
         service->runs ? inspector_open(service->store, datasets_source(service->datasets), error) : NULL;
     service->background = service->inspector ? background_open(BACKGROUND_THREADS, error) : NULL;
     service->access = service->background ? access_open(options, service->store, error) : NULL;
-    service->statistics = service->access ? statistics_open(error) : NULL;
+    service->connections = service->access ? connections_open((double)options->request_timeout, error) : NULL;
+    service->statistics = service->connections ? statistics_open(error) : NULL;
     if (!service->statistics) {
         service_close(service);
         return false;
@@ -52,6 +53,7 @@ void service_drain(struct service *service) {
 }
 
 void service_close(struct service *service) {
+    connections_close(service->connections);
     background_close(service->background);
     access_close(service->access);
     inspector_close(service->inspector);

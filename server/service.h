@@ -5,6 +5,7 @@
 
 #include "server/access.h"
 #include "server/background.h"
+#include "server/connections.h"
 #include "server/datasets.h"
 #include "server/event_log.h"
 #include "server/inspector.h"
@@ -25,11 +26,13 @@ struct service {
     struct inspector *inspector;
     struct background *background;
     struct access *access;
+    struct connections *connections;
     struct parking *parking;
     struct statistics *statistics;
     char name[8];                          /* random: tells the request ids of one process from others */
     atomic_ulong request_count;            /* since the process began */
     unsigned long long memory_limit_bytes; /* of one run */
+    atomic_size_t body_bytes;              /* of all requests that are being read or worked on */
     atomic_int background_requests;        /* being worked on, their connections suspended */
     atomic_bool is_draining;               /* the service is ending: no new work */
 };

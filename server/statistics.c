@@ -22,6 +22,7 @@ struct route_statistics {
 struct statistics {
     pthread_mutex_t mutex;
     long streams;
+    unsigned long long received, sent;
     struct route_statistics routes[]; /* [route_count + 1]; the last one: files and unknown paths */
 };
 
@@ -65,6 +66,13 @@ void statistics_count_request(struct statistics *statistics, const struct route 
     pthread_mutex_unlock(&statistics->mutex);
 }
 
+void statistics_add_bytes(struct statistics *statistics, size_t received, size_t sent) {
+    pthread_mutex_lock(&statistics->mutex);
+    statistics->received += received;
+    statistics->sent += sent;
+    pthread_mutex_unlock(&statistics->mutex);
+}
+
 void statistics_add_stream(struct statistics *statistics, int change) {
     pthread_mutex_lock(&statistics->mutex);
     statistics->streams += change;
@@ -99,8 +107,11 @@ static void write_route(struct text *text, const struct route_statistics *counte
 
 void statistics_write(struct statistics *statistics, struct text *text) {
     pthread_mutex_lock(&statistics->mutex);
-    text_append_format(text, "# TYPE attnlab_event_streams gauge\nattnlab_event_streams %ld\n",
-                       statistics->streams);
+    text_append_format(text,
+                       "# TYPE attnlab_event_streams gauge\nattnlab_event_streams %ld\n"
+                       "# TYPE attnlab_received_bytes_total counter\nattnlab_received_bytes_total %llu\n"
+                       "# TYPE attnlab_sent_bytes_total counter\nattnlab_sent_bytes_total %llu\n",
+                       statistics->streams, statistics->received, statistics->sent);
     text_append_string(text, "# TYPE attnlab_http_requests_total counter\n"
                              "# TYPE attnlab_http_request_seconds histogram\n");
     for (size_t i = 0; i <= route_count; i++) {

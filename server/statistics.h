@@ -15,6 +15,8 @@ void statistics_close(struct statistics *statistics);
 /* `route` NULL: a file, or no such path. `seconds` from the request's headers to its answer. */
 void statistics_count_request(struct statistics *statistics, const struct route *route, unsigned status,
                               double seconds);
+/* Of bodies and answers, without headers. */
+void statistics_add_bytes(struct statistics *statistics, size_t received, size_t sent);
 /* An event stream began (+1) or ended (-1). */
 void statistics_add_stream(struct statistics *statistics, int change);
 long statistics_stream_count(struct statistics *statistics);

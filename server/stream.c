@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-enum { PING_SECONDS = 15, EVENTS_AT_ONCE = 16 };
+enum { PING_SECONDS = 15, EVENTS_AT_ONCE = 16, SOCKET_BUFFER = 32 << 10 };
 
 struct event_stream {
     struct service *service;
@@ -23,10 +24,23 @@ struct event_stream {
     double last_written;
     bool has_ended;
     bool has_failed; /* the client sees that the end is missing */
+    bool has_said_goodbye;
 };
 
 static const char event_tail[] = "\n\n";
 static const char ping[] = ": ping\n\n";
+/* The client comes again, with the id it has, after so many milliseconds. */
+static const char goodbye[] = ": the service is ending\nretry: 2000\n\n";
+
+/* A client that stops reading costs this much of the kernel's memory, which would else grow to megabytes. */
+static void bound_socket_buffer(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int size = SOCKET_BUFFER;
+    if (info) {
+        setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    }
+}
 
 struct event_stream *event_stream_create(struct request *request, const char *run_id, uint64_t cursor,
                                          struct error *error) {
@@ -40,7 +54,9 @@ struct event_stream *event_stream_create(struct request *request, const char *ru
     snprintf(stream->run_id, sizeof stream->run_id, "%s", run_id);
     stream->parked.connection = request->connection;
     stream->parked.run_id = stream->run_id;
+    stream->parked.is_patient = true;
     stream->last_written = -PING_SECONDS; /* a first ping at once opens the line */
+    bound_socket_buffer(request->connection);
     statistics_add_stream(stream->service->statistics, 1);
     return stream;
 }
@@ -157,7 +173,14 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
         }
         if (written > 0) {
             stream->last_written = now;
+            statistics_add_bytes(stream->service->statistics, 0, written);
             return (ssize_t)written;
+        }
+        if (!stream->has_ended && !stream->has_said_goodbye && size >= sizeof goodbye - 1 &&
+            atomic_load(&stream->service->is_draining)) {
+            stream->has_said_goodbye = true;
+            memcpy(buffer, goodbye, sizeof goodbye - 1);
+            return sizeof goodbye - 1;
         }
         if (stream->has_ended || may_be_over || atomic_load(&stream->service->is_draining)) {
             return stream->has_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;

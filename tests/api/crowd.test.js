@@ -1,0 +1,222 @@
+// A class at once: hundreds of streams, a hundred clients, ten thousand requests, and clients that misbehave.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import http from "node:http";
+import net from "node:net";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client, longTraining, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+async function start(t, ...args) {
+    const daemon = await startDaemon({ args });
+    t.after(() => daemon.stop());
+    return { daemon, client: new Client(daemon.url) };
+}
+
+const residentBytes = async (pid) =>
+    1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))[1]);
+/** Sanitizers keep freed memory and are slow. */
+const isSanitized = async (pid) => /lib[at]san/.test(await readFile(`/proc/${pid}/maps`, "utf8"));
+
+/** An event stream over a connection of its own: what came, and how it ended. */
+function follow(url, path, headers = {}) {
+    const stream = { text: "", request: null };
+    stream.opened = new Promise((resolve, reject) => {
+        stream.request = http.get(url + path, { agent: new http.Agent(), headers }, (response) => {
+            stream.ended = new Promise((end) => {
+                response.on("data", (chunk) => (stream.text += chunk));
+                response.on("close", end);
+            });
+            resolve(response.statusCode);
+        });
+        stream.request.on("error", reject);
+    });
+    stream.ids = (kinds = /./) =>
+        [...stream.text.matchAll(/^id: (\d+)\nevent: (\w+)$/gm)].filter(([, , kind]) => kinds.test(kind)).map(([, id]) => BigInt(id));
+    return stream;
+}
+
+/** Bytes as they are, and what comes back until the server closes or `milliseconds` are over. */
+function sendRaw(url, bytes, milliseconds = 10000) {
+    const { hostname, port } = new URL(url);
+    return new Promise((resolve) => {
+        const socket = net.connect(Number(port), hostname, () => socket.write(bytes));
+        let text = "";
+        socket.setTimeout(milliseconds, () => socket.destroy());
+        socket.on("data", (chunk) => (text += chunk));
+        socket.on("error", () => {});
+        socket.on("close", () => resolve(text));
+    });
+}
+
+test("500 streams on one run, while two workers train, get every event in order", async (t) => {
+    const { daemon, client } = await start(t, "--workers", "2");
+    const run = await client.create("api/runs", { ...smallTraining, train_examples: 2000, sequence_length: 20, epochs: 25 });
+    const other = await client.create("api/runs", longTraining);
+    const streams = Array.from({ length: 500 }, () => follow(daemon.url, `api/runs/${run.id}/events`));
+    for (const status of await Promise.all(streams.map(({ opened }) => opened))) assert.equal(status, 200);
+    await Promise.all(streams.map(({ ended }) => ended));
+    assert.equal((await client.get(`api/runs/${other.id}`)).state, "running");
+    assert.equal((await client.get(`api/runs/${run.id}`)).state, "succeeded");
+    const all = (await client.events(`api/runs/${run.id}/events`)).filter(({ event }) => event !== "step").map(({ id }) => BigInt(id));
+    assert.equal(all.length, 2 + 26 + 26 + 2); // queued and running, epochs, attention, succeeded and the end
+    for (const stream of streams) {
+        assert.deepEqual(stream.ids(/state|epoch|attention|end/), all);
+        const ids = stream.ids();
+        assert.ok(ids.every((id, i) => i === 0 || id > ids[i - 1]));
+    }
+    if (!(await isSanitized(daemon.pid))) assert.ok((await residentBytes(daemon.pid)) < 150 << 20);
+    assert.match(await client.text("metrics"), /^attnlab_event_streams 0$/m);
+});
+
+test("a reader that stops reading is let go and can resume; others do not wait for it", async (t) => {
+    const { daemon, client } = await start(t, "--workers", "1", "--idle-timeout", "1");
+    const run = await client.create("api/runs", { ...smallTraining, train_examples: 16, epochs: 4000 });
+    const { hostname, port } = new URL(daemon.url);
+    const lazy = net.connect(Number(port), hostname);
+    lazy.write(`GET /api/runs/${run.id}/events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    const keen = follow(daemon.url, `api/runs/${run.id}/events`);
+    await keen.opened;
+    await keen.ended;
+    for (let i = 0; i < 100 && !/^attnlab_event_streams 0$/m.test(await client.text("metrics")); i++) await sleep(50);
+    assert.match(await client.text("metrics"), /^attnlab_event_streams 0$/m);
+    let text = "";
+    lazy.on("data", (chunk) => (text += chunk));
+    lazy.on("error", () => {});
+    lazy.resume();
+    await new Promise((resolve) => lazy.on("close", resolve));
+    const got = [...text.matchAll(/^id: (\d+)\n(?=event: (?!step).*\ndata: .*\n)/gm)].map(([, id]) => BigInt(id));
+    const all = keen.ids(/state|epoch|attention|end/);
+    assert.ok(got.length < all.length, "the buffer was bounded");
+    const rest = await client.events(`api/runs/${run.id}/events`, { lastEventId: String(got.at(-1)) });
+    const resumed = rest.filter(({ event }) => event !== "step").map(({ id }) => BigInt(id));
+    assert.deepEqual([...got, ...resumed], all);
+});
+
+test("100 clients at once: every run is queued or told 429, none is lost, and one client's fifty wait their turns", async (t) => {
+    const args = ["--workers", "1", "--access", "token", "--students", "run", "--student-queued-runs", "50"];
+    const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: "the-token-of-the-lecturer" } });
+    t.after(() => daemon.stop());
+    const lecturer = { Authorization: "Bearer the-token-of-the-lecturer" };
+    const client = new Client(daemon.url);
+    const post = async (body, headers) => {
+        const answer = await client.post("api/runs", body, headers);
+        return { status: answer.status, run: await answer.json() };
+    };
+    const student = async () => {
+        const cookie = (await client.fetch("api/session")).headers.getSetCookie()[0];
+        return { Cookie: cookie.split(";")[0] };
+    };
+    const students = await Promise.all(Array.from({ length: 100 }, student));
+    const short = { experiment: "attention-steps" };
+    const blocker = (await post(longTraining, lecturer)).run;
+    const many = await Promise.all(Array.from({ length: 60 }, () => post(short, students[0])));
+    assert.equal(many.filter(({ status }) => status === 201).length, 50);
+    assert.equal(many.filter(({ status }) => status === 429).length, 10);
+    const single = await Promise.all(students.slice(1).map((headers) => post(short, headers)));
+    assert.ok(single.every(({ status }) => status === 201));
+    await client.post(`api/runs/${blocker.id}/cancel`, {}, lecturer);
+    const accepted = [...many, ...single].filter(({ status }) => status === 201).map(({ run }) => run.id);
+    let runs = [];
+    for (let i = 0; i < 200 && runs.length < accepted.length; i++) {
+        await sleep(50);
+        runs = (await client.get("api/runs?limit=500&state=succeeded")).runs;
+    }
+    assert.deepEqual(runs.map(({ id }) => id).sort(), accepted.sort());
+    const greedy = new Set(many.map(({ run }) => run.id));
+    const order = runs.sort((a, b) => a.started_at.localeCompare(b.started_at) || a.id.localeCompare(b.id)).map(({ id }) => greedy.has(id));
+    // All single ones are through before the greedy client's third; the clock's milliseconds leave some doubt.
+    assert.ok(order.slice(0, order.lastIndexOf(false)).filter(Boolean).length <= 10, order.join());
+});
+
+test("10,000 requests leave resident memory where it was", async (t) => {
+    const { daemon, client } = await start(t, "--workers", "1");
+    const run = await client.run(smallTraining);
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
+    t.after(() => agent.destroy());
+    const paths = ["api/health", "", "api/runs", `api/runs/${run.id}`, `api/runs/${run.id}/metrics`, "api/nothing", `api/runs/${run.id}/attention`, "api/session", "metrics", "api/runs?limit=x"];
+    const ask = (path) =>
+        new Promise((resolve, reject) => {
+            http.get(daemon.url + path, { agent }, (response) => response.resume().on("end", resolve)).on("error", reject);
+        });
+    const askMany = async (count) => {
+        for (let i = 0; i < count; i += 100) await Promise.all(Array.from({ length: 100 }, (_, j) => ask(paths[j % paths.length])));
+    };
+    await askMany(3000);
+    const before = await residentBytes(daemon.pid);
+    await askMany(10000);
+    const growth = (await residentBytes(daemon.pid)) - before;
+    if (!(await isSanitized(daemon.pid))) assert.ok(growth < 2 << 20, `grew by ${growth} bytes`);
+});
+
+test("who sends or reads slowly, or nothing at all, is let go; others are served meanwhile", async (t) => {
+    const { daemon, client } = await start(t, "--workers", "1", "--request-timeout", "1", "--idle-timeout", "2");
+    const { hostname, port } = new URL(daemon.url);
+    const lifetime = (first, drip) =>
+        new Promise((resolve) => {
+            const started = performance.now();
+            const socket = net.connect(Number(port), hostname, () => socket.write(first));
+            const timer = drip && setInterval(() => socket.write(drip), 200);
+            socket.resume();
+            socket.on("error", () => {});
+            socket.on("close", () => {
+                clearInterval(timer);
+                resolve((performance.now() - started) / 1000);
+            });
+        });
+    const head = `Host: ${hostname}\r\nContent-Type: application/json\r\n`;
+    const clients = {
+        "nothing is sent": lifetime(""),
+        "half a head": lifetime("GET / HT"),
+        "a head that never ends": lifetime("GET / HTTP/1.1\r\n", "X-A: b\r\n"),
+        "a body that never ends": lifetime(`POST /api/runs HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n`, " "),
+        "a chunked body that drips into a refusal": lifetime(`POST /api/runs HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`, ""),
+        "an idle connection": lifetime(`GET /api/health HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`),
+    };
+    for (let i = 0; i < 10; i++) {
+        await client.get("api/health");
+        await sleep(50);
+    }
+    for (const [name, closed] of Object.entries(clients)) assert.ok((await closed) < 5, name);
+    assert.match(await client.text("metrics"), /^attnlab_connections_overdue_total [1-9]/m);
+});
+
+test("connections are limited in all and per address, and freed again", async (t) => {
+    const { daemon } = await start(t, "--workers", "1", "--connections-per-address", "10");
+    const { hostname, port } = new URL(daemon.url);
+    const open = () =>
+        new Promise((resolve) => {
+            const socket = net.connect(Number(port), hostname, () => socket.write(`GET /api/health HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`));
+            socket.on("data", () => resolve({ socket, isServed: true }));
+            socket.on("error", () => {});
+            socket.on("close", () => resolve({ socket, isServed: false }));
+        });
+    const opened = [];
+    for (let i = 0; i < 15; i++) opened.push(await open());
+    assert.equal(opened.filter(({ isServed }) => isServed).length, 10);
+    for (const { socket } of opened) socket.destroy();
+    await sleep(100);
+    const again = await open();
+    assert.ok(again.isServed);
+    again.socket.destroy();
+    const crowded = await start(t, "--workers", "1", "--connections", "8", "--idle-timeout", "1");
+    const client = crowded.client;
+    const idle = Array.from({ length: 30 }, () => net.connect(Number(new URL(crowded.daemon.url).port), hostname));
+    for (const socket of idle) socket.on("error", () => {});
+    await client.get("api/health"); // when the idle ones before it have been let go
+    for (const socket of idle) socket.destroy();
+});
+
+test("HTTP/1.0, keep-alive, pipelining and HEAD", async (t) => {
+    const { daemon } = await start(t, "--workers", "1");
+    const count = (text) => text.split("HTTP/1.1 200 OK").length - 1;
+    const old = await sendRaw(daemon.url, "GET /api/health HTTP/1.0\r\n\r\n");
+    assert.match(old, /^HTTP\/1\.[01] 200 OK\r\n.*"status":"ok"/s);
+    const kept = "GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const last = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    assert.equal(count(await sendRaw(daemon.url, kept.repeat(20) + last)), 21);
+    const head = await sendRaw(daemon.url, last.replace("GET", "HEAD"));
+    assert.match(head, /^HTTP\/1.1 200 OK\r\n(?:.+\r\n)+\r\n$/);
+    assert.match(await sendRaw(daemon.url, "GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n"), /^HTTP\/1.1 400 /);
+});
