@@ -8,6 +8,7 @@
 #include "core/training/inspection.h"
 #include "server/json_writer.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
