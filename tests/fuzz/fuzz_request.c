@@ -18,6 +18,7 @@ enum { PATIENCE_MS = 20, ANSWER_MS = 5000 };
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static struct service service;
+static struct http *http;
 static struct options options;
 static struct sockaddr_in address = {.sin_family = AF_INET};
 static char directory[] = "/tmp/attnlab-fuzz-XXXXXX";
@@ -48,7 +49,7 @@ static void open_service(void) {
         !(service.inspector = inspector_open(service.store, datasets_source(service.datasets), &error)) ||
         !(service.background = background_open(1, &error)) || !(service.statistics = statistics_open(&error)))
         abort();
-    struct http *http = http_start(&service, options.listen, &error);
+    http = http_start(&service, options.listen, &error);
     if (http == NULL)
         abort();
     address.sin_port = htons((uint16_t)strtoul(strrchr(http_url(http), ':') + 1, NULL, 10));

@@ -23,7 +23,7 @@ export function runProgram(args, { env = {}, timeout = 60000 } = {}) {
 }
 
 /** Starts `attnlab serve` and waits for the address it prints. */
-export async function startDaemon({ args = [], env = {}, data = null } = {}) {
+export async function startDaemon({ args = [], env = {}, data = null, patience = 20000 } = {}) {
     const directory = data ?? (await mkdtemp(path.join(tmpdir(), "attnlab-test-")));
     const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--data", directory, ...args], {
         env: { ...process.env, ...env },
@@ -32,7 +32,7 @@ export async function startDaemon({ args = [], env = {}, data = null } = {}) {
     const closed = new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
     const url = await new Promise((resolve, reject) => {
         child.on("error", reject);
-        setTimeout(() => reject(new Error(`the daemon printed no address: ${output.stderr}`)), 20000).unref();
+        setTimeout(() => reject(new Error(`the daemon printed no address: ${output.stderr}`)), patience).unref();
         closed.then(({ code }) => reject(new Error(`the daemon ended with status ${code}: ${output.stderr}`)));
         child.stdout.on("data", () => {
             const line = /^attnlab listening on (http:\S+)$/m.exec(output.stdout);

@@ -1,0 +1,52 @@
+// A clean end, seen by valgrind: with streams open, a client waiting, a run under way, data sets and models looked into,
+// SIGTERM leaves no error, nothing lost and status 0.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { Client, longTraining, smallTraining } from "../support/client.js";
+
+const real = process.env.ATTNLAB_PROGRAM ?? path.resolve("build/attnlab");
+const directory = await mkdtemp(path.join(tmpdir(), "attnlab-valgrind-"));
+after(() => rm(directory, { recursive: true, force: true }));
+
+const isSanitized = (await readFile(real)).includes("__asan_init") || (await readFile(real)).includes("__tsan_init");
+const hasValgrind = spawnSync("valgrind", ["--version"]).status === 0;
+const skip = (isSanitized && "a sanitizer watches this program") || (!hasValgrind && "valgrind is not installed");
+
+// The daemon's helper starts $ATTNLAB_PROGRAM: here a script that starts it under valgrind.
+const report = path.join(directory, "report");
+const wrapper = path.join(directory, "attnlab");
+const options = `--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --log-file='${report}'`;
+await writeFile(wrapper, `#!/bin/sh\nexec valgrind --error-exitcode=99 ${options} '${real}' "$@"\n`);
+await chmod(wrapper, 0o755);
+process.env.ATTNLAB_PROGRAM = wrapper;
+const { startDaemon } = await import("../support/daemon.js");
+
+test("SIGTERM with streams open leaves nothing behind", { skip, timeout: 300_000 }, async () => {
+    const daemon = await startDaemon({ args: ["--workers", "2"], patience: 120_000 });
+    const client = new Client(daemon.url);
+    const ended = await client.create("api/runs?wait=100", smallTraining);
+    assert.equal(ended.state, "succeeded", ended.error);
+    await client.get(`api/runs/${ended.id}/attention?example=1`);
+    await client.get("api/datasets/reviews/examples?limit=3&train_examples=20&test_examples=5");
+    await client.problem(404, "api/runs/nothing");
+    await client.postProblem(400, "api/runs", "{");
+    await client.create("api/comparisons", { ...smallTraining, seeds: [0, 1], variants: [{ label: "RNN", model: "rnn" }] });
+
+    const long = await client.create("api/runs", { ...longTraining, model: "transformer", task: "reviews", test_examples: 100 });
+    const streams = [`api/runs/${long.id}/events`, "api/events", "api/events?after=0"].map((stream) =>
+        client.events(stream).catch(() => []),
+    );
+    const waiting = client.post("api/runs?wait=200", longTraining).then((response) => response.status, () => 0);
+    await client.events(`api/runs/${long.id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
+
+    const { code, stderr } = await daemon.stop("SIGTERM");
+    const said = await readFile(report, "utf8");
+    assert.match(said, /ERROR SUMMARY: 0 errors/, said);
+    assert.equal(code, 0, stderr + said);
+    await Promise.all(streams);
+    assert.ok([0, 201].includes(await waiting));
+});
