@@ -1,6 +1,7 @@
 // kill -9 at random instants: nothing that was acknowledged is lost, interrupted runs go on by themselves and end with
 // the bits of uninterrupted ones, and a client that follows all runs across the restarts misses nothing and hears
-// nothing twice. ATTNLAB_KILLS says how often (default 50).
+// nothing twice: attention on numbers, a transformer on text, an LSTM, and all three in a comparison.
+// ATTNLAB_KILLS says how often (default 50).
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,21 +12,33 @@ import { startDaemon } from "../support/daemon.js";
 
 const kills = Number(process.env.ATTNLAB_KILLS ?? 50);
 const seeds = 3;
-const training = {
+const epochs = 30;
+const numbers = {
     experiment: "train",
     width: 8,
     sequence_length: 12,
     train_examples: 320,
     test_examples: 40,
     batch_size: 16,
-    epochs: 30,
+    epochs,
 };
+const text = {
+    ...numbers,
+    task: "reviews",
+    model: "transformer",
+    position: "sinusoidal",
+    heads: 2,
+    feedforward_width: 16,
+    train_examples: 96,
+};
+const lstm = { ...numbers, model: "lstm", train_examples: 160 };
+const kinds = [numbers, text, lstm];
 
 const data = await mkdtemp(path.join(tmpdir(), "attnlab-crash-"));
 after(() => rm(data, { recursive: true, force: true }));
 
-async function create(url, parameters, signal) {
-    const response = await fetch(`${url}api/runs`, {
+async function create(url, parameters, what = "runs", signal = undefined) {
+    const response = await fetch(`${url}api/${what}`, {
         signal,
         method: "POST",
         headers: { "Content-Type": "application/json" },
@@ -64,12 +77,12 @@ async function follow(url, followed, isEnough = () => false, signal = undefined)
 }
 
 /** Each epoch once and in order, then one end. Returns how often the run was interrupted. */
-function assertWhole(run, followed) {
+function assertWhole(run, kind, followed) {
     const own = followed.filter(({ data }) => (data.run ?? data.id) === run);
     const epochs = own.filter(({ event }) => event === "epoch").map(({ data }) => data.epoch);
-    assert.deepEqual(epochs, Array.from({ length: training.epochs + 1 }, (_, epoch) => epoch), run);
+    assert.deepEqual(epochs, Array.from({ length: kind.epochs + 1 }, (_, epoch) => epoch), run);
     const snapshots = own.filter(({ event }) => event === "attention").map(({ data }) => data.epoch);
-    assert.deepEqual(snapshots, epochs, run);
+    assert.deepEqual(snapshots, kind === lstm ? [] : epochs, run);
     assert.equal(own.filter(({ event }) => event === "end").length, 1, run);
     assert.equal(own.at(-1).event, "end", run);
     return own.filter(({ event, data }) => event === "state" && data.state === "running").length - 1;
@@ -81,46 +94,72 @@ async function weights(url, run) {
     return Buffer.from(await response.arrayBuffer());
 }
 
+/** Starts a run, or with every fifth kill a comparison; puts what was acknowledged into the lists. */
+async function startSomething(url, kill, runs, comparisons, signal) {
+    const seed = kill % seeds;
+    if (kill % 5 !== 4) {
+        const kind = kinds[kill % kinds.length];
+        const { id } = await create(url, { ...kind, seed }, "runs", signal);
+        runs.push({ id, kind, seed });
+        return;
+    }
+    const variants = kinds.map((kind, index) => ({ ...kind, label: `${index}` }));
+    for (const variant of variants) delete variant.experiment;
+    const comparison = { experiment: "train", seeds: [seed], variants };
+    const { id, runs: ids } = await create(url, comparison, "comparisons", signal);
+    comparisons.push({ id, seed });
+    ids.forEach((run, index) => runs.push({ id: run, kind: kinds[index], seed }));
+}
+
 test(`killed ${kills} times`, { timeout: 800_000 }, async () => {
     const runs = [];
+    const comparisons = [];
     const followed = [];
     for (let kill = 0; kill < kills; kill++) {
         const daemon = await startDaemon({ data, args: ["--workers", "2"] });
         const dead = new AbortController(); // fetch does not always notice that the other side is gone
         const following = follow(daemon.url, followed, () => false, dead.signal);
-        const seed = kill % seeds;
         // The kill may come before the answer: then nothing was promised.
-        const creating = create(daemon.url, { ...training, seed }, dead.signal).then(
-            ({ id }) => runs.push({ id, seed }),
-            () => null,
-        );
+        const starting = startSomething(daemon.url, kill, runs, comparisons, dead.signal).catch(() => null);
         await delay(Math.random() * 300);
         assert.equal((await daemon.stop("SIGKILL")).signal, "SIGKILL");
         dead.abort();
-        await Promise.all([following, creating]);
+        await Promise.all([following, starting]);
     }
-    assert.ok(runs.length > kills / 4, `only ${runs.length} of ${kills} runs were acknowledged`);
+    assert.ok(runs.length > kills / 4, `only ${runs.length} runs of ${kills} kills were acknowledged`);
+    assert.ok(comparisons.length > 0 || kills < 20, "no comparison was acknowledged");
 
     const daemon = await startDaemon({ data, args: ["--workers", "2"] });
     const whole = [];
-    for (let seed = 0; seed < seeds; seed++) whole.push((await create(daemon.url, { ...training, seed })).id);
-    const waiting = new Set([...runs.map(({ id }) => id), ...whole]);
+    for (const kind of kinds)
+        for (let seed = 0; seed < seeds; seed++)
+            whole.push({ kind, seed, id: (await create(daemon.url, { ...kind, seed })).id });
+    const waiting = new Set([...runs, ...whole].map(({ id }) => id));
     for (const { event, data: ended } of followed) if (event === "end") waiting.delete(ended.id);
     await follow(daemon.url, followed, ({ event, data: ended }) => {
         if (event === "end") waiting.delete(ended.id);
         return waiting.size === 0;
     });
-    const expected = await Promise.all(whole.map((id) => weights(daemon.url, id)));
+    for (const one of whole) {
+        one.weights = await weights(daemon.url, one.id);
+        one.rows = (await get(daemon.url, `api/runs/${one.id}/metrics`)).rows;
+    }
+    const expected = ({ kind, seed }) => whole.find((one) => one.kind === kind && one.seed === seed);
+    const plain = ({ epoch, train_loss, test_accuracy }) => [epoch, train_loss, test_accuracy];
     let interruptions = 0;
-    for (const { id, seed } of runs) {
-        const run = await get(daemon.url, `api/runs/${id}`);
+    for (const one of runs) {
+        const run = await get(daemon.url, `api/runs/${one.id}`);
         assert.equal(run.state, "succeeded", run.error);
-        const { rows } = await get(daemon.url, `api/runs/${id}/metrics`);
-        const { rows: wholeRows } = await get(daemon.url, `api/runs/${whole[seed]}/metrics`);
-        const numbers = ({ epoch, train_loss, test_accuracy }) => [epoch, train_loss, test_accuracy];
-        assert.deepEqual(rows.map(numbers), wholeRows.map(numbers), id);
-        assert.ok(expected[seed].equals(await weights(daemon.url, id)), `the weights of ${id} differ`);
-        interruptions += assertWhole(id, followed);
+        const { rows } = await get(daemon.url, `api/runs/${one.id}/metrics`);
+        assert.deepEqual(rows.map(plain), expected(one).rows.map(plain), one.id);
+        assert.ok(expected(one).weights.equals(await weights(daemon.url, one.id)), `the weights of ${one.id} differ`);
+        interruptions += assertWhole(one.id, one.kind, followed);
+    }
+    for (const { id, seed } of comparisons) {
+        const { state, rows } = await get(daemon.url, `api/comparisons/${id}`);
+        assert.equal(state, "succeeded");
+        const accuracies = kinds.map((kind) => [expected({ kind, seed }).rows.at(-1).test_accuracy]);
+        assert.deepEqual(rows.map((row) => row.accuracies), accuracies);
     }
     assert.ok(interruptions > kills / 10, `only ${interruptions} interruptions of runs`);
     for (let i = 1; i < followed.length; i++) assert.ok(BigInt(followed[i].id) > BigInt(followed[i - 1].id));

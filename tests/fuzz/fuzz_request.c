@@ -99,14 +99,17 @@ static void check_health(void) {
         abort();
     size_t length = read_answer(client, answer, sizeof answer, ANSWER_MS);
     close(client);
-    if (length < 12 || memcmp(answer, "HTTP/1.1 200", 12) != 0)
+    const char *expected = atomic_load(&service.is_draining) ? "HTTP/1.1 503" : "HTTP/1.1 200";
+    if (length < 12 || memcmp(answer, expected, 12) != 0)
         abort();
 }
 
-/* Lets go whoever waits for a run or for events. */
+/* Lets go whoever waits for a run or for events: they are looked after before the health is. */
 static void release_waiting(void) {
     atomic_store(&service.is_draining, true);
     parking_wake_all(service.parking);
+    check_health();
+    atomic_store(&service.is_draining, false);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -126,6 +129,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (parking_count(service.parking) > 0)
         release_waiting();
     check_health();
-    atomic_store(&service.is_draining, false);
     return 0;
 }
