@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 20, ANSWER_MS = 5000 };
+enum { PATIENCE_MS = 20, ANSWER_MS = 9000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -100,8 +100,10 @@ static void check_health(void) {
     size_t length = read_answer(client, answer, sizeof answer, ANSWER_MS);
     close(client);
     const char *expected = atomic_load(&service.is_draining) ? "HTTP/1.1 503" : "HTTP/1.1 200";
-    if (length < 12 || memcmp(answer, expected, 12) != 0)
+    if (length < 12 || memcmp(answer, expected, 12) != 0) {
+        fprintf(stderr, "%s is expected; the answer is: %.*s\n", expected, (int)length, answer);
         abort();
+    }
 }
 
 /* Lets go whoever waits for a run or for events: they are looked after before the health is. */
