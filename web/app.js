@@ -5,6 +5,7 @@ import { chapters, extraPages } from "./chapters.js";
 import { createAlert } from "./shared/alert.js";
 import { get } from "./shared/api.js";
 import { h, replaceChildren } from "./shared/dom.js";
+import { openSession } from "./shared/session.js";
 import { readAddress, writeAddress } from "./shared/state.js";
 import { listen } from "./shared/stream.js";
 
@@ -163,9 +164,11 @@ document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
 });
+addEventListener("hashchange", route);
+// First of all: with the answer comes the cookie by which this browser owns what it makes.
+await openSession(document.getElementById("session"));
 listen((type) => {
     if (type === "open") connection.textContent = "";
     if (type === "lost") connection.textContent = "The server does not answer; trying again\u2026";
 });
-addEventListener("hashchange", route);
 route();

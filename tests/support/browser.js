@@ -19,8 +19,8 @@ const switches = [
 ];
 
 /** A daemon and a browser; `open` gives a page of it: { page, faults }. */
-export async function startPage({ args = ["--workers", "2"] } = {}) {
-    const daemon = await startDaemon({ args });
+export async function startPage({ args = ["--workers", "2"], env = {} } = {}) {
+    const daemon = await startDaemon({ args, env });
     const browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
         args: switches,
@@ -65,7 +65,9 @@ export async function readTable(page, caption) {
     await table.waitFor();
     return table
         .locator("tr")
-        .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim().replaceAll("\u202f", " "))));
+        .evaluateAll((rows) =>
+            rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim().replaceAll("\u202f", " "))),
+        );
 }
 
 /** Moves the keyboard's cursor in a heatmap to a cell and gives what is read out there. */

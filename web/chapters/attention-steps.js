@@ -155,6 +155,7 @@ export function mount(root, page) {
         main: ["preset", "seed", "tokens", "width"],
         except: ["mask", "scale"],
         automatic: true,
+        strict: true,
         live: true,
         remember: () => ({ step: stage.step() || null }),
         extra() {

@@ -63,7 +63,7 @@ export function mount(root, page) {
     // Kept for every run and changed in place: a row that is drawn anew at every epoch cannot be clicked.
     const outcomes = new Map();
     const outcomeCell = (run) => {
-        if (!outcomes.has(run.id)) outcomes.set(run.id, h("span"));
+        if (!outcomes.has(run.id)) outcomes.set(run.id, h("span", { class: "outcome" }));
         outcomes.get(run.id).textContent = outcomeText(run, lastEpochs.get(run.id));
         return outcomes.get(run.id);
     };

@@ -38,10 +38,11 @@ export function createProgress(onCancel) {
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 // Whether the run has just these parameters, where what is not given has its default.
-function hasParameters(run, schema, body) {
+function hasParameters(run, schema, body, strict = false) {
     return Object.entries(schema.properties).every(([name, property]) => {
         if (name in body) return same(run.parameters[name], body[name]);
-        return property.default === undefined || property.default_note || same(run.parameters[name], property.default);
+        if (property.default === undefined || (property.default_note && !strict)) return true;
+        return run.parameters[name] === null || same(run.parameters[name], property.default);
     });
 }
 
@@ -49,7 +50,7 @@ function hasParameters(run, schema, body) {
 // extra() (further parameters), render(result, run), clear(run) (a new run begins), automatic (run at
 // once where no run fits: for experiments that take milliseconds), live (run on every change), showErrors(errors)
 // (faults of fields that the chapter draws itself; returns the rest), failed() (the run failed or was refused),
-// button (its text).
+// button (its text), strict (a known run fits only where it has the documented defaults, notes or not).
 // Returns { element, form, run(), refresh() }.
 export function createExperimentPanel(page, options) {
     const { schema } = page.experiment(options.experiment);
@@ -193,7 +194,7 @@ export function createExperimentPanel(page, options) {
                 page.signal,
             );
             const given = parameters();
-            const fitting = runs.find((candidate) => hasParameters(candidate, schema, given));
+            const fitting = runs.find((candidate) => hasParameters(candidate, schema, given, options.strict));
             if (fitting) return show(await get(`/api/runs/${fitting.id}`, page.signal));
         } catch (error) {
             return alert.show(error);
