@@ -1,4 +1,4 @@
-/* attnlab run: one experiment in the foreground, with no service. */
+/* attnlab run: one experiment in the foreground, with no service, on as many cores as it is given. */
 #include "server/commands.h"
 
 #include "core/experiments/experiment.h"
@@ -9,8 +9,11 @@
 #include "server/options.h"
 #include "server/parking.h"
 #include "server/readable.h"
+#include "server/workers.h"
 
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +21,16 @@
 
 enum { BAR_WIDTH = 40 };
 
-static volatile sig_atomic_t is_interrupted;
+static atomic_bool is_interrupted;
 
 static void interrupt(int signal_number) {
     (void)signal_number;
-    is_interrupted = 1;
+    atomic_store(&is_interrupted, true);
 }
 
 static bool is_cancelled(void *owner) {
     (void)owner;
-    return is_interrupted;
+    return atomic_load(&is_interrupted);
 }
 
 static double seconds_now(void *owner) {
@@ -43,7 +46,7 @@ static void show_progress(void *owner, size_t done, size_t total, const char *un
 }
 
 static void print_experiments(void) {
-    printf("attnlab run EXPERIMENT [--name value ...] [--json] [--data DIR]\n\n");
+    printf("attnlab run EXPERIMENT [--name value ...] [--json] [--data DIR] [--workers N]\n\n");
     for (size_t i = 0; experiment_table[i]; i++) {
         printf("  %-20s %s\n", experiment_table[i]->name, experiment_table[i]->summary);
     }
@@ -60,7 +63,7 @@ static void print_choices(const struct parameter_declaration *declaration) {
 }
 
 static void print_parameters(const struct experiment *experiment) {
-    printf("attnlab run %s [--name value ...] [--json] [--data DIR]\n%s\n\n", experiment->name,
+    printf("attnlab run %s [--name value ...] [--json] [--data DIR] [--workers N]\n%s\n\n", experiment->name,
            experiment->summary);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const struct parameter_declaration *declaration = &experiment->parameters[i];
@@ -84,9 +87,40 @@ static void print_parameters(const struct experiment *experiment) {
 struct run_arguments {
     const struct experiment *experiment;
     struct parameter_set parameters;
-    const char *data;
     bool is_json;
 };
+
+/* Whether it is an option of the service that counts here too, not a parameter. */
+static bool is_option(const char *argument) {
+    static const char *const names[] = {"--data", "--workers"};
+    size_t length = strcspn(argument, "=");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i]) == length && strncmp(argument, names[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* They are needed before the parameters are checked: data sets are looked for in the data directory. */
+static bool read_options(struct options *options, int count, char *const *arguments, struct error *error) {
+    int picked_count = 0;
+    char **picked = calloc((size_t)count + 1, sizeof *picked);
+    if (!picked) {
+        return error_set_memory(error, (size_t)count * sizeof *picked);
+    }
+    for (int i = 0; i < count; i++) {
+        if (is_option(arguments[i])) {
+            picked[picked_count++] = arguments[i];
+            if (!strchr(arguments[i], '=') && i + 1 < count) {
+                picked[picked_count++] = arguments[++i];
+            }
+        }
+    }
+    bool is_read = options_read(options, picked_count, picked, error);
+    free(picked);
+    return is_read;
+}
 
 /* Takes "--name" and its value; returns how many arguments were taken, 0 on a fault. */
 static int read_argument(struct run_arguments *run, int count, char *const *arguments,
@@ -112,8 +146,8 @@ static int read_argument(struct run_arguments *run, int count, char *const *argu
     int index = parameter_find(&run->parameters, name);
     if (!value) {
         parameter_faults_add(faults, name, "needs a value");
-    } else if (strcmp(name, "data") == 0) {
-        run->data = value;
+    } else if (is_option(argument)) {
+        return equals ? 1 : 2;
     } else if (index >= 0) {
         parameter_set_from_text(&run->parameters, (size_t)index, value, faults);
     } else {
@@ -160,22 +194,55 @@ static bool print_result(const struct run_arguments *run, const struct text *res
     return json || error_set(error, ERROR_INTERNAL, "the result cannot be shown");
 }
 
-static bool run_experiment(const struct run_arguments *run, const struct data_source *data,
-                           struct error *error) {
-    struct text result = {0};
-    bool is_watched = isatty(STDERR_FILENO);
-    struct experiment_context context = {.parameters = &run->parameters,
-                                         .result = json_result_sink(&result),
-                                         .listener = {.progress = is_watched ? show_progress : NULL},
+/* The one task of the workers, and what comes of it. */
+struct job {
+    const struct run_arguments *run;
+    const struct data_source *data;
+    struct text result;
+    struct error error;
+    bool is_watched, is_successful;
+    atomic_bool is_taken;
+    sem_t ended;
+};
+
+static void *take_job(void *owner) {
+    struct job *job = owner;
+    return atomic_exchange(&job->is_taken, true) ? NULL : job;
+}
+
+static void perform_job(void *owner, void *task, const struct parallel_executor *parallel) {
+    (void)task;
+    struct job *job = owner;
+    struct experiment_context context = {.parameters = &job->run->parameters,
+                                         .result = json_result_sink(&job->result),
+                                         .listener = {.progress = job->is_watched ? show_progress : NULL},
                                          .is_cancelled = is_cancelled,
                                          .seconds_now = seconds_now,
-                                         .data = *data};
-    bool is_done = run->experiment->run(&context, error);
-    if (is_watched) {
+                                         .data = *job->data,
+                                         .parallel = *parallel};
+    job->is_successful = job->run->experiment->run(&context, &job->error);
+    sem_post(&job->ended);
+}
+
+static bool run_experiment(const struct run_arguments *run, const struct data_source *data,
+                           size_t worker_count, struct error *error) {
+    struct job job = {.run = run, .data = data, .is_watched = isatty(STDERR_FILENO)};
+    struct worker_callbacks callbacks = {.owner = &job, .take = take_job, .perform = perform_job};
+    sem_init(&job.ended, 0, 0);
+    struct workers *workers = workers_start(worker_count, &callbacks, error);
+    bool is_done = workers != NULL;
+    if (is_done) {
+        while (sem_wait(&job.ended) != 0) {
+        }
+        workers_stop(workers);
+        is_done = job.is_successful || error_set(error, job.error.code, "%s", job.error.message);
+    }
+    sem_destroy(&job.ended);
+    if (job.is_watched) {
         fprintf(stderr, "\r\033[K");
     }
-    is_done = is_done && print_result(run, &result, error);
-    text_free(&result);
+    is_done = is_done && print_result(run, &job.result, error);
+    text_free(&job.result);
     return is_done;
 }
 
@@ -189,16 +256,6 @@ static const struct experiment *find_experiment(const char *name) {
         fprintf(stderr, "\n");
     }
     return experiment;
-}
-
-/* The data directory is needed before the parameters are checked. */
-static const char *find_data(int count, char *const *arguments, const char *otherwise) {
-    for (int i = 0; i + 1 < count; i++) {
-        if (strcmp(arguments[i], "--data") == 0) {
-            return arguments[i + 1];
-        }
-    }
-    return otherwise;
 }
 
 int command_run(int count, char *const *arguments) {
@@ -218,15 +275,14 @@ int command_run(int count, char *const *arguments) {
             return 0;
         }
     }
-    if (!options_read(&options, 0, NULL, &error)) {
+    if (!read_options(&options, count - 1, arguments + 1, &error)) {
         return command_fail(&error);
     }
-    run.data = find_data(count, arguments, options.data);
-    struct data_source data = file_source(run.data);
+    struct data_source data = file_source(options.data);
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
     int status = read_run(&run, &data, count - 1, arguments + 1);
-    if (status == 0 && !run_experiment(&run, &data, &error)) {
+    if (status == 0 && !run_experiment(&run, &data, options.workers, &error)) {
         command_fail(&error);
         status = 1;
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUE_LIMIT = 1000 };
+enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10 };
 
 /* The parameters of a stored run. They were checked when it was created; a fault means that this program
  * declares them otherwise than the one that stored it. */
@@ -152,7 +152,8 @@ static void perform_run(void *owner, void *task, const struct parallel_executor 
 }
 
 bool runs_start(struct runs *runs, struct error *error) {
-    struct worker_callbacks callbacks = {.owner = runs, .take = take_run, .perform = perform_run};
+    struct worker_callbacks callbacks = {
+        .owner = runs, .take = take_run, .perform = perform_run, .niceness = WORKER_NICENESS};
     struct workers *workers = workers_start(runs->worker_count, &callbacks, error);
     if (workers == NULL)
         return false;

@@ -14,7 +14,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     SHARD_LIMIT = 0xffff,        /* in one announcement: 16 bits */
@@ -183,9 +185,16 @@ static void stay_idle(struct workers *pool, uint64_t wakes) {
     atomic_fetch_sub(&pool->idle, 1);
 }
 
+/* On Linux every thread has a niceness of its own; what cannot be lowered stays as it is. */
+static void lower_priority(int niceness) {
+    id_t thread = (id_t)gettid();
+    setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + niceness);
+}
+
 static void *worker_main(void *argument) {
     struct worker *worker = argument;
     struct workers *pool = worker->pool;
+    lower_priority(pool->callbacks.niceness);
     const struct parallel_executor parallel = {.owner = worker, .run = run_parallel};
     while (!atomic_load(&pool->stopping)) {
         uint64_t wakes = atomic_load(&pool->wakes); /* before looking, so that a wake in between counts */

@@ -16,6 +16,9 @@ struct worker_callbacks {
     void *(*take)(void *owner);
     /* Does it, on the calling worker's thread. */
     void (*perform)(void *owner, void *task, const struct parallel_executor *parallel);
+    /* Added to the threads' own: with 10, a thread that answers somebody gets a core within a millisecond
+     * although all cores compute; with 19, training would stand still beside another busy program. */
+    int niceness;
 };
 
 struct workers;

@@ -85,6 +85,17 @@ test("run gives the numbers that the service gives", async () => {
     assert.deepEqual(without(result, "seconds"), without(run.result, "seconds"));
 });
 
+test("run gives the same bits on one thread and on three", async () => {
+    const results = [];
+    for (const workers of ["1", "3"]) {
+        const { code, stdout } = await runProgram(["run", "train", "--epochs", "2", "--json", "--workers", workers]);
+        assert.equal(code, 0);
+        results.push(without(JSON.parse(stdout), "seconds"));
+    }
+    assert.deepEqual(results[0], results[1]);
+    await assertFails(2, ["run", "train", "--workers", "0"], /1 to/);
+});
+
 test("run without --json is for people", async () => {
     const { code, stdout } = await runProgram(["run", "scaling", "--dimensions", "4,16", "--samples", "100"]);
     assert.equal(code, 0);

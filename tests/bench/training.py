@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TORCH_PYTHON = "/usr/bin/python3"
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ATTNLAB_WORKERS": "1"}
 
 LENGTH, WIDTH, TEXT_LENGTH, HIDDEN = 60, 32, 20, 64
 # Multiplications and additions of the forward pass for one example, as the models' formulas have them; a backward pass

@@ -7,6 +7,7 @@
 #include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 struct item {
     struct queue_entry entry;
@@ -212,6 +213,60 @@ START_TEST(a_wake_starts_new_tasks_at_once) {
 }
 END_TEST
 
+/* A first task that spreads shards without a pause until the second has been done, and the second. */
+struct greedy_test {
+    _Atomic size_t taken, tasks;
+    _Atomic bool is_spreading, first_is_done, second_is_done, second_came_first;
+};
+
+static void *take_greedy(void *owner) {
+    struct greedy_test *test = owner;
+    size_t taken = atomic_load(&test->taken);
+    return taken < atomic_load(&test->tasks) &&
+                   atomic_compare_exchange_strong(&test->taken, &taken, taken + 1)
+               ? &test->taken
+               : NULL;
+}
+
+static void spread_shards(struct greedy_test *test, const struct parallel_executor *parallel) {
+    struct shards *shards = calloc(1, sizeof *shards);
+    shards->owner = pthread_self();
+    shards->third = 1.0 / 3.0;
+    shards->work = 1000;
+    time_t end = time(NULL) + 20;
+    while (!atomic_load(&test->second_is_done) && time(NULL) < end) {
+        parallel->run(parallel->owner, 8, compute_shard, shards);
+        atomic_store(&test->is_spreading, atomic_load(&shards->by_others) > 0);
+    }
+    atomic_store(&test->second_came_first, atomic_load(&test->second_is_done));
+    atomic_store(&test->first_is_done, true);
+    free(shards);
+}
+
+static void perform_greedy(void *owner, void *task, const struct parallel_executor *parallel) {
+    struct greedy_test *test = owner;
+    (void)task;
+    if (!atomic_load(&test->is_spreading))
+        spread_shards(test, parallel);
+    else
+        atomic_store(&test->second_is_done, true);
+}
+
+START_TEST(a_waiting_task_comes_before_the_shards_of_another) {
+    struct greedy_test test = {.tasks = 1};
+    struct worker_callbacks callbacks = {.owner = &test, .take = take_greedy, .perform = perform_greedy};
+    struct workers *pool = workers_start(2, &callbacks, &error);
+    while (!atomic_load(&test.is_spreading))
+        sleep_ms(1);
+    atomic_store(&test.tasks, 2);
+    workers_wake(pool);
+    while (!atomic_load(&test.first_is_done))
+        sleep_ms(1);
+    workers_stop(pool);
+    ck_assert(atomic_load(&test.second_came_first));
+}
+END_TEST
+
 /* How often the threads of this process with numbers above `after` went to sleep; *newest: the largest. A
  * sanitizer's own thread is older than the workers. */
 static long count_sleeps(int after, int *newest) {
@@ -265,6 +320,7 @@ int main(void) {
     tcase_add_test(tests, one_worker_computes_all_shards_itself);
     tcase_add_test(tests, tasks_run_at_once_and_no_more_than_workers);
     tcase_add_test(tests, a_wake_starts_new_tasks_at_once);
+    tcase_add_test(tests, a_waiting_task_comes_before_the_shards_of_another);
     tcase_add_test(tests, idle_workers_sleep);
     Suite *suite = suite_create("queue");
     suite_add_tcase(suite, tests);
