@@ -104,6 +104,12 @@ struct layer_type {
      * backward). NULL: not an attention layer. */
     void (*attention)(const struct layer *layer, const float *parameters, const float *input,
                       const float *saved, float *weights, const struct layer_pass *pass);
+
+    /* Instead of `attention`, in layers that keep no matrix and compute what is asked for: writes
+     * weights[count][heads][queries][keys] of the queries from `first` on. */
+    void (*attention_rows)(const struct layer *layer, const float *parameters, const float *input,
+                           float *saved, size_t first, size_t queries, float *weights,
+                           const struct layer_pass *pass);
 };
 
 /* A configured layer: output shape and parameter count filled in. `width` is the output's for those layers

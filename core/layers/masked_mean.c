@@ -31,8 +31,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     for (size_t i = 0; i < pass->count; i++) {
         float *mean = output + i * width;
         for (size_t t = 0; t < steps; t++)
-            for (size_t j = 0; is_present(pass, i * steps + t) && j < width; j++)
-                mean[j] += input[(i * steps + t) * width + j];
+            if (is_present(pass, i * steps + t))
+                pass->kernels->add_values(mean, input + (i * steps + t) * width, width);
         float divisor = (float)divisor_of(pass, i * steps, steps);
         for (size_t j = 0; j < width; j++)
             mean[j] /= divisor;
@@ -48,14 +48,17 @@ static void backward(const struct layer *layer, const float *parameters, const f
     (void)saved;
     (void)grad_parameters;
     size_t steps = layer->input.steps, width = layer->input.width;
-    if (grad_input == NULL)
-        return;
-    memset(grad_input, 0, pass->count * steps * width * sizeof *grad_input);
-    for (size_t i = 0; i < pass->count; i++) {
-        float divisor = (float)divisor_of(pass, i * steps, steps);
-        for (size_t t = 0; t < steps; t++)
-            for (size_t j = 0; is_present(pass, i * steps + t) && j < width; j++)
-                grad_input[(i * steps + t) * width + j] = grad_output[i * width + j] / divisor;
+    for (size_t i = 0; grad_input != NULL && i < pass->count; i++) {
+        float divisor = (float)divisor_of(pass, i * steps, steps), *mean = grad_output + i * width;
+        for (size_t j = 0; j < width; j++)
+            mean[j] /= divisor;
+        for (size_t t = 0; t < steps; t++) {
+            float *row = grad_input + (i * steps + t) * width;
+            if (is_present(pass, i * steps + t))
+                memcpy(row, mean, width * sizeof *row);
+            else
+                memset(row, 0, width * sizeof *row);
+        }
     }
 }
 

@@ -7,14 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
+struct layer_shape pooled_attention_output_shape(struct layer_shape input, size_t width,
+                                                 const struct layer_options *options) {
     (void)width;
     (void)options;
     return (struct layer_shape){1, input.width};
 }
 
-static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
+size_t pooled_attention_describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
     size_t width = layer->input.width, count = 0;
     tensor_describe(tensors, &count, "q.weight", width, width);
     tensor_describe(tensors, &count, "q.bias", width, 0);
@@ -25,19 +25,24 @@ static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MA
     return count;
 }
 
-/* Where the three projections lie; the bias is behind each weight. Works on gradients as well. */
-struct projections {
-    const float *query, *query_bias, *key, *key_bias, *value, *value_bias;
-};
-
-static struct projections projections_of(const float *parameters, size_t width) {
+struct pooled_attention_gradients pooled_attention_gradients_of(float *gradients, size_t width) {
+    if (gradients == NULL)
+        return (struct pooled_attention_gradients){NULL};
     size_t square = width * width, one = square + width;
-    return (struct projections){parameters,           parameters + square,
-                                parameters + one,     parameters + one + square,
-                                parameters + 2 * one, parameters + 2 * one + square};
+    return (struct pooled_attention_gradients){gradients,           gradients + square,
+                                               gradients + one,     gradients + one + square,
+                                               gradients + 2 * one, gradients + 2 * one + square};
 }
 
-static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
+struct pooled_attention_projections pooled_attention_projections_of(const float *parameters, size_t width) {
+    size_t square = width * width, one = square + width;
+    return (struct pooled_attention_projections){parameters,           parameters + square,
+                                                 parameters + one,     parameters + one + square,
+                                                 parameters + 2 * one, parameters + 2 * one + square};
+}
+
+void pooled_attention_initialise(const struct layer *layer, float *parameters,
+                                 struct torch_generator *generator) {
     size_t width = layer->input.width, one = width * width + width;
     for (size_t i = 0; i < 3; i++)
         linear_initialise(parameters + i * one, parameters + i * one + width * width, width, width,
@@ -118,7 +123,7 @@ static void attend(const struct layer *layer, const float *input, const float *q
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->input.width, rows = pass->count * steps;
-    struct projections weights = projections_of(parameters, width);
+    struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
     linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
@@ -157,22 +162,14 @@ static void backward(const struct layer *layer, const float *parameters, const f
                      float *grad_parameters, const struct layer_pass *pass) {
     (void)output;
     size_t steps = layer->input.steps, width = layer->input.width, rows = pass->count * steps;
-    struct projections weights = projections_of(parameters, width);
+    struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     float *u = pass->scratch, *a = u + pass->count * width, *grad_query = a + steps;
     float *grad_key = grad_query + rows * width;
 
-    float *grad_query_weight = grad_parameters, *grad_key_weight = NULL, *grad_value_weight = NULL;
-    float *grad_query_bias = NULL, *grad_key_bias = NULL, *grad_value_bias = NULL;
-    if (grad_parameters != NULL) {
-        grad_query_bias = grad_query_weight + width * width;
-        grad_key_weight = grad_query_bias + width;
-        grad_key_bias = grad_key_weight + width * width;
-        grad_value_weight = grad_key_bias + width;
-        grad_value_bias = grad_value_weight + width * width;
-    }
-    linear_backward(weights.value, parts.pooled_input, grad_output, u, false, grad_value_weight,
-                    grad_value_bias, pass->count, width, width);
+    struct pooled_attention_gradients own = pooled_attention_gradients_of(grad_parameters, width);
+    linear_backward(weights.value, parts.pooled_input, grad_output, u, false, own.value, own.value_bias,
+                    pass->count, width, width);
     for (size_t i = 0; i < pass->count; i++) {
         size_t at = i * steps;
         attend_backward(layer, input + at * width, parts.query + at * width, parts.key + at * width,
@@ -181,10 +178,10 @@ static void backward(const struct layer *layer, const float *parameters, const f
     }
     if (grad_input != NULL)
         spread_over_keys(pass->count, steps, width, parts.share, u, grad_input);
-    linear_backward(weights.query, input, grad_query, grad_input, true, grad_query_weight, grad_query_bias,
-                    rows, width, width);
-    linear_backward(weights.key, input, grad_key, grad_input, true, grad_key_weight, grad_key_bias, rows,
+    linear_backward(weights.query, input, grad_query, grad_input, true, own.query, own.query_bias, rows,
                     width, width);
+    linear_backward(weights.key, input, grad_key, grad_input, true, own.key, own.key_bias, rows, width,
+                    width);
 }
 
 static void attention(const struct layer *layer, const float *parameters, const float *input,
@@ -197,9 +194,9 @@ static void attention(const struct layer *layer, const float *parameters, const 
 
 const struct layer_type layer_pooled_attention = {
     .name = "attention, averaged over its queries",
-    .output_shape = output_shape,
-    .describe = describe,
-    .initialise = initialise,
+    .output_shape = pooled_attention_output_shape,
+    .describe = pooled_attention_describe,
+    .initialise = pooled_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
     .forward = forward,

@@ -13,4 +13,23 @@
 
 extern const struct layer_type layer_pooled_attention;
 
+/* What core/layers/tiled_attention.h shares: the same tensors, in another algorithm. */
+struct layer_shape pooled_attention_output_shape(struct layer_shape input, size_t width,
+                                                 const struct layer_options *options);
+size_t pooled_attention_describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]);
+void pooled_attention_initialise(const struct layer *layer, float *parameters,
+                                 struct torch_generator *generator);
+
+/* The tensors within the layer's slice. */
+struct pooled_attention_projections {
+    const float *query, *query_bias, *key, *key_bias, *value, *value_bias;
+};
+struct pooled_attention_projections pooled_attention_projections_of(const float *parameters, size_t width);
+
+/* The same of the gradients; all NULL where `gradients` is. */
+struct pooled_attention_gradients {
+    float *query, *query_bias, *key, *key_bias, *value, *value_bias;
+};
+struct pooled_attention_gradients pooled_attention_gradients_of(float *gradients, size_t width);
+
 #endif

@@ -4,6 +4,7 @@
 #include "core/math/attention_head.h"
 #include "core/math/block_kernels.h"
 #include "core/math/score_kernels.h"
+#include "core/math/tile_kernels.h"
 
 #include <math.h>
 
@@ -145,6 +146,10 @@ const struct kernels kernels_plain = {
     .layer_norm_forward = layer_norm_forward_plain,
     .layer_norm_backward = layer_norm_backward_plain,
     .add_values = add_values_plain,
+    .tile_softmax = tile_softmax_plain,
+    .tile_weights = tile_weights_plain,
+    .tile_weights_and_means = tile_weights_and_means_plain,
+    .tile_backward = tile_backward_plain,
     .relu = relu_plain,
     .relu_backward = relu_backward_plain,
     .attention_head_forward = attention_head_forward_plain,

@@ -11,6 +11,7 @@
 struct shared_scores; /* core/math/shared_scores.h */
 struct norm_rows;
 struct attention_head;
+struct tile;
 struct attention_head_gradients;
 struct shared_scores_gradient;
 
@@ -73,6 +74,14 @@ struct kernels {
     void (*attention_head_forward)(const struct attention_head *head, float *weights, float *context);
     void (*attention_head_backward)(const struct attention_head *head, const float *weights,
                                     const struct attention_head_gradients *gradients);
+
+    /* See core/math/tile_kernels.h. */
+    void (*tile_softmax)(const struct tile *tile, float *largest, float *sums);
+    void (*tile_weights)(const struct tile *tile, const float *normaliser);
+    void (*tile_weights_and_means)(const struct tile *tile, const float *normaliser, const float *gradient,
+                                   float *means);
+    void (*tile_backward)(const struct tile *tile, const float *gradient, size_t gradient_stride,
+                          const float *means);
 
     /* largest[rows]: of each row of matrix[rows][columns]. */
     void (*largest_of_rows)(const float *matrix, size_t rows, size_t columns, float *largest);

@@ -5,6 +5,7 @@
 #include "core/math/attention_head.h"
 #include "core/math/block_kernels.h"
 #include "core/math/score_kernels.h"
+#include "core/math/tile_kernels.h"
 
 #if defined(__AVX2__)
 
@@ -282,6 +283,10 @@ const struct kernels kernels_avx2 = {
     .layer_norm_forward = layer_norm_forward_avx2,
     .layer_norm_backward = layer_norm_backward_avx2,
     .add_values = add_values_avx2,
+    .tile_softmax = tile_softmax_avx2,
+    .tile_weights = tile_weights_avx2,
+    .tile_weights_and_means = tile_weights_and_means_avx2,
+    .tile_backward = tile_backward_avx2,
     .relu = relu_avx2,
     .relu_backward = relu_backward_avx2,
     .attention_head_forward = attention_head_forward_avx2,

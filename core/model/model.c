@@ -42,16 +42,20 @@ void model_initialise(const struct model *model, float *parameters, struct torch
     }
 }
 
+static bool is_attention(const struct layer *layer) {
+    return layer->type->attention != NULL || layer->type->attention_rows != NULL;
+}
+
 size_t model_attention_layer_count(const struct model *model) {
     size_t count = 0;
     for (size_t i = 0; i < model->layer_count; i++)
-        count += model->layers[i].type->attention != NULL;
+        count += is_attention(&model->layers[i]);
     return count;
 }
 
 size_t model_head_count(const struct model *model) {
     for (size_t i = 0; i < model->layer_count; i++)
-        if (model->layers[i].type->attention != NULL)
+        if (is_attention(&model->layers[i]))
             return model->layers[i].options.heads == 0 ? 1 : model->layers[i].options.heads;
     return 0;
 }
@@ -120,16 +124,44 @@ void model_backward(const struct model *model, const float *parameters, struct m
     }
 }
 
+/* The layer that is attention layer number `attention_layer`. */
+static size_t find_attention_layer(const struct model *model, size_t attention_layer) {
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (is_attention(&model->layers[i]) && attention_layer-- == 0)
+            return i;
+    assert(!"an attention layer of that number");
+    return 0;
+}
+
+bool model_computes_attention_rows(const struct model *model) {
+    for (size_t i = 0; i < model->layer_count; i++)
+        if (model->layers[i].type->attention_rows != NULL)
+            return true;
+    return false;
+}
+
 void model_attention(const struct model *model, const float *parameters,
                      const struct model_workspace *workspace, const struct model_batch *batch,
                      size_t attention_layer, float *weights, const struct kernels *kernels) {
-    struct layer_pass pass = pass_of(workspace, batch, kernels);
-    for (size_t i = 0; i < model->layer_count; i++) {
-        const struct layer *layer = &model->layers[i];
-        if (layer->type->attention == NULL || attention_layer-- > 0)
-            continue;
-        layer->type->attention(layer, parameters + layer->parameter_offset, input_of(workspace, batch, i),
-                               workspace->saved[i], weights, &pass);
+    size_t i = find_attention_layer(model, attention_layer);
+    const struct layer *layer = &model->layers[i];
+    if (layer->type->attention == NULL) {
+        model_attention_rows(model, parameters, workspace, batch, attention_layer, 0, model->input.steps,
+                             weights, kernels);
         return;
     }
+    struct layer_pass pass = pass_of(workspace, batch, kernels);
+    layer->type->attention(layer, parameters + layer->parameter_offset, input_of(workspace, batch, i),
+                           workspace->saved[i], weights, &pass);
+}
+
+void model_attention_rows(const struct model *model, const float *parameters,
+                          const struct model_workspace *workspace, const struct model_batch *batch,
+                          size_t attention_layer, size_t first, size_t queries, float *weights,
+                          const struct kernels *kernels) {
+    size_t i = find_attention_layer(model, attention_layer);
+    const struct layer *layer = &model->layers[i];
+    struct layer_pass pass = pass_of(workspace, batch, kernels);
+    layer->type->attention_rows(layer, parameters + layer->parameter_offset, input_of(workspace, batch, i),
+                                workspace->saved[i], first, queries, weights, &pass);
 }

@@ -72,4 +72,13 @@ void model_attention(const struct model *model, const float *parameters,
                      const struct model_workspace *workspace, const struct model_batch *batch,
                      size_t attention_layer, float *weights, const struct kernels *kernels);
 
+/* Whether its attention layers keep no matrix, and give the rows that are asked for. */
+bool model_computes_attention_rows(const struct model *model);
+
+/* For such a model: weights[count][heads][queries][steps] of the queries from `first` on. */
+void model_attention_rows(const struct model *model, const float *parameters,
+                          const struct model_workspace *workspace, const struct model_batch *batch,
+                          size_t attention_layer, size_t first, size_t queries, float *weights,
+                          const struct kernels *kernels);
+
 #endif

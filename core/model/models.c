@@ -10,6 +10,7 @@
 #include "core/layers/recurrent.h"
 #include "core/layers/scalar_attention.h"
 #include "core/layers/sinusoidal_position.h"
+#include "core/layers/tiled_attention.h"
 
 #include <string.h>
 
@@ -44,20 +45,28 @@ static void add_input(struct model *model, const struct model_options *options) 
         model_add_layer(model, &layer_linear, "inp", options->width, NULL);
 }
 
-/* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster. */
+static void add_positions(struct model *model, enum position position) {
+    if (position == POSITION_LEARNED)
+        model_add_layer(model, &layer_learned_positions, "", 0, NULL);
+    else if (position == POSITION_SINUSOIDAL)
+        model_add_layer(model, &layer_sinusoidal_position, "", 0, NULL);
+}
+
+/* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster;
+ * over long sequences attention keeps no matrix. */
 static void build_attention(struct model *model, const struct model_options *options) {
     struct layer_options attention = {.heads = 1, .mask = options->mask, .position = options->position};
     bool is_unplaced = options->position == POSITION_NONE && options->mask == ATTENTION_MASK_NONE;
-    if (!model->reads_tokens) {
+    bool in_tiles = options->storage == ATTENTION_BY_LENGTH ? options->steps >= TILED_ATTENTION_STEPS
+                                                            : options->storage == ATTENTION_IN_TILES;
+    if (model->reads_tokens || in_tiles) {
+        add_input(model, options);
+        add_positions(model, options->position);
+        model_add_layer(model, in_tiles ? &layer_tiled_attention : &layer_pooled_attention, "", 0,
+                        &attention);
+    } else {
         model_add_layer(model, is_unplaced ? &layer_unplaced_attention : &layer_scalar_attention, "",
                         options->width, &attention);
-    } else {
-        add_embedding(model, options);
-        if (options->position == POSITION_LEARNED)
-            model_add_layer(model, &layer_learned_positions, "", 0, NULL);
-        else if (options->position == POSITION_SINUSOIDAL)
-            model_add_layer(model, &layer_sinusoidal_position, "", 0, NULL);
-        model_add_layer(model, &layer_pooled_attention, "", 0, &attention);
     }
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }

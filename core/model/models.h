@@ -10,6 +10,10 @@
 
 enum { MODEL_MAXIMUM_BLOCKS = 12 };
 
+/* Whether attention keeps its matrix of weights (core/layers/tiled_attention.h): by the length of the
+ * sequence, or as told, for comparing the two. */
+enum attention_storage { ATTENTION_BY_LENGTH, ATTENTION_WITH_MATRIX, ATTENTION_IN_TILES };
+
 struct model_options {
     size_t steps;           /* T */
     size_t vocabulary_size; /* 0: the examples are numbers */
@@ -17,6 +21,7 @@ struct model_options {
     size_t width; /* d_model, or the size of the hidden state */
     enum position position;
     enum attention_mask mask;
+    enum attention_storage storage;
     size_t heads, layers, feedforward_width; /* transformer; at most MODEL_MAXIMUM_BLOCKS layers */
     enum activation activation;              /* transformer */
 };

@@ -1,0 +1,42 @@
+/* Softmax over rows that are never whole: a row of scores is worked on in tiles.
+ *
+ * Forward, each row keeps its largest score and the sum of exponentials so far (online softmax, Milakov and
+ * Gimelshein 2018); backward, the logarithm of the final sum is enough to get any weight back from its score
+ * (FlashAttention, Dao et al. 2022). A tile is [rows][columns] with `stride` floats between rows. Called
+ * through core/math/kernels.h. */
+#ifndef ATTNLAB_CORE_MATH_TILE_KERNELS_H
+#define ATTNLAB_CORE_MATH_TILE_KERNELS_H
+
+#include <stddef.h>
+
+struct tile {
+    float *values;
+    size_t rows, columns, stride;
+    float scale; /* of the scores */
+};
+
+/* Scores become e^(scale s - largest), where largest[rows] is the largest scaled score so far, this tile
+ * included; sums[rows] is scaled down to it and the tile's exponentials are added. Before the first tile
+ * largest is -INFINITY and sums 0; a score of -INFINITY becomes 0. */
+void tile_softmax_plain(const struct tile *tile, float *largest, float *sums);
+void tile_softmax_avx2(const struct tile *tile, float *largest, float *sums);
+
+/* Scores become the weights e^(scale s - normaliser), where normaliser[rows] is the logarithm of a row's sum;
+ * INFINITY makes a row of zeros. */
+void tile_weights_plain(const struct tile *tile, const float *normaliser);
+void tile_weights_avx2(const struct tile *tile, const float *normaliser);
+
+/* The same, and adds sum_j w_ij gradient_j to means[rows]. gradient[columns] is with respect to every row. */
+void tile_weights_and_means_plain(const struct tile *tile, const float *normaliser, const float *gradient,
+                                  float *means);
+void tile_weights_and_means_avx2(const struct tile *tile, const float *normaliser, const float *gradient,
+                                 float *means);
+
+/* Weights become the gradients of their scores, scale w_ij (gradient_j - means_i). Rows of `gradient` are
+ * gradient_stride apart; 0: all rows have the same. */
+void tile_backward_plain(const struct tile *tile, const float *gradient, size_t gradient_stride,
+                         const float *means);
+void tile_backward_avx2(const struct tile *tile, const float *gradient, size_t gradient_stride,
+                        const float *means);
+
+#endif
