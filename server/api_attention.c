@@ -31,6 +31,7 @@ static void answer_faults(struct request *request, struct parameter_faults *faul
 struct question {
     size_t epoch, example, layer;
     int head;
+    struct attention_window window;
 };
 
 static void write_labels(struct text *text, const char *key, const char *const *labels, size_t count) {
@@ -76,6 +77,8 @@ static bool write_matrix_json(struct request *request, struct text *text, const 
     }
     json_write_integer(text, "heads", (int64_t)inspection_head_count(slot->inspection));
     json_write_integer(text, "layers", (int64_t)inspection_layer_count(slot->inspection));
+    json_write_integer(text, "query_from", (int64_t)matrix->first_query);
+    json_write_integer(text, "queries", (int64_t)matrix->all_queries);
     write_labels(text, "query_labels", matrix->query_labels, matrix->queries);
     write_labels(text, "key_labels", matrix->key_labels, matrix->keys);
     result_matrix(&sink, "weights", matrix->weights, matrix->queries, matrix->keys);
@@ -121,7 +124,9 @@ static void answer_matrix(struct request *request, const struct inspector_slot *
 
 void api_attention_get(struct request *request) {
     struct question question = {.example = (size_t)parameter_integer(&request->query, "example"),
-                                .layer = (size_t)parameter_integer(&request->query, "layer")};
+                                .layer = (size_t)parameter_integer(&request->query, "layer"),
+                                .window = {(size_t)parameter_integer(&request->query, "query_from"),
+                                           (size_t)parameter_integer(&request->query, "query_count")}};
     struct parameter_faults faults = {0};
     struct error error = {0};
     size_t head = 0;
@@ -137,8 +142,8 @@ void api_attention_get(struct request *request) {
     struct inspector_slot *slot =
         inspector_acquire_run(inspector, request_path_value(request, 0), question.epoch, &error);
     struct attention_matrix matrix;
-    if (slot && inspection_attention(slot->inspection, question.example, question.layer, question.head,
-                                     &matrix, &error)) {
+    if (slot && inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
+                                          question.window, &matrix, &error)) {
         answer_matrix(request, slot, &question, &matrix);
     } else {
         response_set_error(&request->response, &error);

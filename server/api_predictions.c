@@ -59,12 +59,12 @@ static void write_prediction(struct text *text, const struct inspection *inspect
         }
         json_write_end_array(text);
     }
-    if (prediction->layers > 0) {
+    if (prediction->attention) {
         write_mean_attention(text, prediction);
     } else {
         json_write_null(text, "attention");
     }
-    if (prediction->layers > 0 && all_heads) {
+    if (prediction->attention && all_heads) {
         write_all_heads(text, prediction);
     }
     json_write_end_object(text);

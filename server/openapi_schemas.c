@@ -37,7 +37,8 @@ const struct openapi_schema openapi_schemas[] = {
     {"Attention",
      OBJECT("\"epoch\":" INTEGER ",\"epochs_kept\":" INTEGERS ",\"example\":" INTEGER ",\"examples\":" INTEGER
             ",\"layer\":" INTEGER ",\"head\":" LABEL ",\"heads\":" INTEGER ",\"layers\":" INTEGER
-            ",\"query_labels\":" STRINGS ",\"key_labels\":" STRINGS ",\"weights\":" MATRIX)},
+            ",\"query_from\":" INTEGER ",\"queries\":" INTEGER ",\"query_labels\":" STRINGS
+            ",\"key_labels\":" STRINGS ",\"weights\":" MATRIX)},
     {"MeanAttention", OBJECT("\"epoch\":" INTEGER ",\"weights\":" NUMBERS ",\"argmax\":" INTEGER
                              ",\"first\":" NUMBER ",\"rest\":" NUMBER_OR_NULL)},
     {"PredictionRequest", OBJECT("\"sequences\":" MATRIX ",\"texts\":" STRINGS)},

@@ -94,6 +94,17 @@ static const struct parameter_declaration attention_query[] = {
      .meaning = "The number of a head, or mean for the average over all.",
      .length_maximum = 16,
      .default_text = "mean"},
+    {.name = "query_from",
+     .type = PARAMETER_INTEGER,
+     .title = "First query",
+     .meaning = "The first row of the matrix that is given.",
+     .maximum = 1e9},
+    {.name = "query_count",
+     .type = PARAMETER_INTEGER,
+     .title = "Queries",
+     .meaning =
+         "How many rows at most; 0: all, or, of sequences longer than 1,024 steps, a million weights' worth.",
+     .maximum = 1e9},
 };
 
 static const struct parameter_declaration attention_mean_query[] = {EPOCH_QUERY};
@@ -157,9 +168,9 @@ const struct route route_table[] = {
     {METHOD_GET, "/api/runs/{id}/metrics", api_metrics_get, "One row an epoch; row 0 is before training",
      .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .formats = FORMAT_CSV, .success_status = 200,
      .response_schema = "Metrics"},
-    {METHOD_GET, "/api/runs/{id}/attention", api_attention_get, "One attention matrix", .needs = NEEDS_READ,
-     .flags = ROUTE_BACKGROUND, .formats = FORMAT_CSV | FORMAT_NPY, QUERY(attention_query),
-     .success_status = 200, .response_schema = "Attention"},
+    {METHOD_GET, "/api/runs/{id}/attention", api_attention_get, "One attention matrix, or some of its rows",
+     .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .formats = FORMAT_CSV | FORMAT_NPY,
+     QUERY(attention_query), .success_status = 200, .response_schema = "Attention"},
     {METHOD_GET, "/api/runs/{id}/attention/mean", api_attention_mean_get,
      "Attention by key position, averaged over the first 200 test examples, the heads and the queries",
      .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .formats = FORMAT_CSV, QUERY(attention_mean_query),

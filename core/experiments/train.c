@@ -257,14 +257,14 @@ static bool report_decisive_word(const struct result_sink *sink, struct inspecti
     size_t examples = inspection_test_example_count(inspection), hits = 0, known = 0;
     for (size_t i = 0; i < examples && i < DECISIVE_EXAMPLES; i++) {
         struct inspection_example example;
-        struct attention_matrix attention;
+        size_t attended;
         if (!inspection_example(inspection, true, i, &example, error) ||
-            !inspection_attention(inspection, i, 0, INSPECTION_HEAD_MEAN, &attention, error))
+            !inspection_most_attended(inspection, i, &attended, error))
             return false;
         if (example.decisive_position < 0)
             continue;
         known++;
-        hits += attention_most_attended(&attention) == (size_t)example.decisive_position;
+        hits += attended == (size_t)example.decisive_position;
     }
     if (known == 0)
         return true;

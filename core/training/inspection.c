@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEAN_EXAMPLES = 200, STEP_LABEL_BYTES = 12 };
+enum { MEAN_EXAMPLES = 200, STEP_LABEL_BYTES = 12, WINDOW_WEIGHTS = 1 << 20 };
 
 struct inspection {
     struct setup setup;
@@ -29,12 +29,21 @@ struct inspection {
     const char **words;
     bool *unknown;
     void *encoded;    /* what `words` point into, from task->encode */
-    float *attention; /* [layers][heads][T][T], or one matrix */
+    float *attention; /* [layers][heads][T][T], or one matrix; or [heads][window][T] */
     float *mean;      /* [T] */
     float *logits, *probabilities;
     char *step_text; /* "0", "1", ... */
     const char **step_labels;
 };
+
+/* Queries whose weights are held at a time: all, or, where a model computes the rows it is asked for, at most
+ * WINDOW_WEIGHTS weights a head. */
+static size_t window_queries(const struct model *model) {
+    size_t steps = model->input.steps, most = WINDOW_WEIGHTS / steps;
+    if (!model_computes_attention_rows(model) || most >= steps)
+        return steps;
+    return most > 0 ? most : 1;
+}
 
 static void lay_out(struct inspection *inspection, const struct model *model, struct arena *arena) {
     size_t steps = model->input.steps;
@@ -46,7 +55,7 @@ static void lay_out(struct inspection *inspection, const struct model *model, st
     inspection->present = arena_allocate(arena, steps, sizeof *inspection->present);
     inspection->words = arena_allocate(arena, steps, sizeof *inspection->words);
     inspection->unknown = arena_allocate(arena, steps, sizeof *inspection->unknown);
-    inspection->attention = arena_floats(arena, matrices * steps * steps);
+    inspection->attention = arena_floats(arena, matrices * window_queries(model) * steps);
     inspection->mean = arena_floats(arena, steps);
     inspection->logits = arena_floats(arena, model->class_count);
     inspection->probabilities = arena_floats(arena, model->class_count);
@@ -159,11 +168,12 @@ static size_t prepare_example(struct inspection *inspection, const struct exampl
     return length;
 }
 
-/* Cuts `count` matrices [steps][steps] down to [length][length], in place. */
-static void cut_matrices(float *matrices, size_t count, size_t steps, size_t length) {
+/* Cuts `count` matrices [rows][steps] down to [rows_kept][length], in place. */
+static void cut_matrices(float *matrices, size_t count, size_t rows, size_t steps, size_t rows_kept,
+                         size_t length) {
     for (size_t i = 0; i < count; i++)
-        for (size_t row = 0; row < length; row++)
-            memmove(matrices + (i * length + row) * length, matrices + (i * steps + row) * steps,
+        for (size_t row = 0; row < rows_kept; row++)
+            memmove(matrices + (i * rows_kept + row) * length, matrices + (i * rows + row) * steps,
                     length * sizeof *matrices);
 }
 
@@ -194,53 +204,108 @@ static bool check_attention(const struct inspection *inspection, size_t example,
     return true;
 }
 
-bool inspection_attention(struct inspection *inspection, size_t example, size_t layer, int head,
-                          struct attention_matrix *matrix, struct error *error) {
+/* Runs a test example; returns its real length. */
+static size_t run_example(struct inspection *inspection, size_t example, struct model_batch *batch) {
+    size_t length = prepare_example(inspection, &inspection->setup.task->test, example);
+    run_model(inspection, length, batch);
+    return length;
+}
+
+/* After run_example: weights of some queries in inspection->attention, [heads][queries][length]. */
+static void read_rows(struct inspection *inspection, const struct model_batch *batch, size_t layer,
+                      size_t length, size_t first, size_t queries) {
+    const struct model *model = &inspection->setup.model;
+    size_t steps = model->input.steps, heads = model_head_count(model);
+    float *weights = inspection->attention;
+    if (model_computes_attention_rows(model)) {
+        model_attention_rows(model, inspection->weights, &inspection->workspace, batch, layer, first, queries,
+                             weights, inspection->kernels);
+        cut_matrices(weights, heads, queries, steps, queries, length);
+        return;
+    }
+    model_attention(model, inspection->weights, &inspection->workspace, batch, layer, weights,
+                    inspection->kernels);
+    for (size_t head = 0; head < heads; head++)
+        memmove(weights + head * queries * steps, weights + (head * steps + first) * steps,
+                queries * steps * sizeof *weights);
+    cut_matrices(weights, heads, queries, steps, queries, length);
+}
+
+bool inspection_attention_rows(struct inspection *inspection, size_t example, size_t layer, int head,
+                               struct attention_window window, struct attention_matrix *matrix,
+                               struct error *error) {
     if (!check_attention(inspection, example, layer, head, error))
         return false;
     const struct example_set *test = &inspection->setup.task->test;
     size_t steps = inspection->setup.model.input.steps, heads = inspection_head_count(inspection);
-    size_t length = prepare_example(inspection, test, example);
+    size_t most = window_queries(&inspection->setup.model);
     struct model_batch batch;
-    run_model(inspection, length, &batch);
-    model_attention(&inspection->setup.model, inspection->weights, &inspection->workspace, &batch, layer,
-                    inspection->attention, inspection->kernels);
-    cut_matrices(inspection->attention, heads, steps, length);
+    size_t length = run_example(inspection, example, &batch);
+    if (window.first > 0 && window.first >= length)
+        return error_set(error, ERROR_INVALID, "query_from must be below %zu, the example's queries; got %zu",
+                         length, window.first);
+    if (window.count > most)
+        return error_set(error, ERROR_INVALID,
+                         "query_count must be at most %zu for sequences this long; got %zu", most,
+                         window.count);
+    size_t queries = window.count == 0 ? most : window.count;
+    if (queries > length - window.first)
+        queries = length - window.first;
+    read_rows(inspection, &batch, layer, length, window.first, queries);
     const float *weights = inspection->attention;
     if (head == INSPECTION_HEAD_MEAN)
-        average_matrices(inspection->attention, heads, length * length);
+        average_matrices(inspection->attention, heads, queries * length);
     else
-        weights += (size_t)head * length * length;
+        weights += (size_t)head * queries * length;
     const char *const *labels =
         test->tokens == NULL ? inspection->step_labels : test->words + example * steps;
-    *matrix = (struct attention_matrix){length, length, weights, labels, labels};
+    *matrix = (struct attention_matrix){.queries = queries,
+                                        .keys = length,
+                                        .first_query = window.first,
+                                        .all_queries = length,
+                                        .weights = weights,
+                                        .query_labels = labels + window.first,
+                                        .key_labels = labels};
     return true;
 }
 
-size_t attention_most_attended(const struct attention_matrix *matrix) {
-    size_t best = 0;
-    double best_sum = -1;
-    for (size_t j = 0; j < matrix->keys; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < matrix->queries; i++)
-            sum += (double)matrix->weights[i * matrix->keys + j];
-        if (sum > best_sum) {
-            best = j;
-            best_sum = sum;
-        }
-    }
-    return best;
+bool inspection_attention(struct inspection *inspection, size_t example, size_t layer, int head,
+                          struct attention_matrix *matrix, struct error *error) {
+    return inspection_attention_rows(inspection, example, layer, head, (struct attention_window){0, 0},
+                                     matrix, error);
 }
 
-/* Adds the mean over heads and queries of one example's attention to sums[T]. */
-static bool add_example_mean(struct inspection *inspection, size_t example, double *sums,
-                             struct error *error) {
-    struct attention_matrix matrix;
-    if (!inspection_attention(inspection, example, 0, INSPECTION_HEAD_MEAN, &matrix, error))
+/* Adds one example's attention in the first layer, summed over heads and queries averaged, to
+ * sums[T], window by window. Returns how many queries there were. */
+static size_t add_example_sums(struct inspection *inspection, size_t example, double *sums) {
+    size_t heads = inspection_head_count(inspection), most = window_queries(&inspection->setup.model);
+    struct model_batch batch;
+    size_t length = run_example(inspection, example, &batch);
+    for (size_t first = 0; first < length; first += most) {
+        size_t queries = length - first < most ? length - first : most;
+        read_rows(inspection, &batch, 0, length, first, queries);
+        average_matrices(inspection->attention, heads, queries * length);
+        for (size_t i = 0; i < queries; i++)
+            for (size_t j = 0; j < length; j++)
+                sums[j] += (double)inspection->attention[i * length + j] / (double)length;
+    }
+    return length;
+}
+
+bool inspection_most_attended(struct inspection *inspection, size_t example, size_t *key,
+                              struct error *error) {
+    size_t steps = inspection->setup.model.input.steps;
+    if (!check_attention(inspection, example, 0, INSPECTION_HEAD_MEAN, error))
         return false;
-    for (size_t i = 0; i < matrix.queries; i++)
-        for (size_t j = 0; j < matrix.keys; j++)
-            sums[j] += (double)matrix.weights[i * matrix.keys + j] / (double)matrix.queries;
+    double *sums = calloc(steps, sizeof *sums);
+    if (sums == NULL)
+        return error_set_memory(error, steps * sizeof *sums);
+    size_t length = add_example_sums(inspection, example, sums);
+    *key = 0;
+    for (size_t j = 1; j < length; j++)
+        if (sums[j] > sums[*key])
+            *key = j;
+    free(sums);
     return true;
 }
 
@@ -269,7 +334,7 @@ bool inspection_mean_attention(struct inspection *inspection, struct attention_m
         return error_set_memory(error, steps * sizeof *sums);
     bool ok = check_attention(inspection, 0, 0, INSPECTION_HEAD_MEAN, error);
     for (size_t i = 0; ok && i < examples; i++)
-        ok = add_example_mean(inspection, i, sums, error);
+        add_example_sums(inspection, i, sums);
     if (ok)
         summarise_mean(inspection, sums, examples, mean);
     free(sums);
@@ -285,10 +350,12 @@ static void predict(struct inspection *inspection, size_t length, struct predict
     const float *logits = run_model(inspection, length, &batch);
     memcpy(inspection->logits, logits, model->class_count * sizeof *logits);
     softmax_of(logits, model->class_count, inspection->probabilities);
-    for (size_t layer = 0; layer < layers; layer++)
+    bool has_matrices = layers > 0 && window_queries(model) == steps;
+    for (size_t layer = 0; has_matrices && layer < layers; layer++)
         model_attention(model, inspection->weights, &inspection->workspace, &batch, layer,
                         inspection->attention + layer * heads * steps * steps, inspection->kernels);
-    cut_matrices(inspection->attention, layers * heads, steps, length);
+    if (has_matrices)
+        cut_matrices(inspection->attention, layers * heads, steps, steps, length, length);
     *prediction = (struct prediction){.label = largest_index(inspection->logits, model->class_count),
                                       .class_count = model->class_count,
                                       .logits = inspection->logits,
@@ -296,7 +363,7 @@ static void predict(struct inspection *inspection, size_t length, struct predict
                                       .layers = layers,
                                       .heads = heads,
                                       .length = length,
-                                      .attention = layers == 0 ? NULL : inspection->attention};
+                                      .attention = has_matrices ? inspection->attention : NULL};
 }
 
 bool inspection_predict_sequence(struct inspection *inspection, const float *values, size_t length,

@@ -38,22 +38,36 @@ const char *inspection_class_name(const struct inspection *inspection, size_t in
 bool inspection_load_weights(struct inspection *inspection, const float *weights, size_t count,
                              struct error *error);
 
-/* One attention matrix. weights[queries][keys] and the labels belong to the inspection until its next call.
- * Text: padding is cut off and the labels are the words; numbers: the labels are the steps "0", "1", ... */
+/* One attention matrix, or some of its rows. weights[queries][keys] and the labels belong to the inspection
+ * until its next call. Text: padding is cut off and the labels are the words; numbers: the labels are the
+ * steps "0", "1", ... */
 struct attention_matrix {
     size_t queries, keys;
+    size_t first_query, all_queries; /* which of the example's queries these are */
     const float *weights;
     const char *const *query_labels; /* [queries] */
     const char *const *key_labels;   /* [keys] */
 };
 
-/* The key that gets most attention, averaged over the queries. */
-size_t attention_most_attended(const struct attention_matrix *matrix);
+/* Which queries are asked for: `count` from `first` on, and no more than there are. Count 0: as many as may
+ * be asked for at once, which is all but for long sequences (core/layers/tiled_attention.h): there a million
+ * weights' worth. */
+struct attention_window {
+    size_t first, count;
+};
 
-/* `example` counts in the test set; `head` is a number or INSPECTION_HEAD_MEAN. ERROR_INVALID where the
- * model has no attention, or the layer, head or example is out of range: the message says what there is. */
+/* `example` counts in the test set; `head` is a number or INSPECTION_HEAD_MEAN. ERROR_INVALID where the model
+ * has no attention, or the layer, head, example or window is out of range: the message says what there is. */
+bool inspection_attention_rows(struct inspection *inspection, size_t example, size_t layer, int head,
+                               struct attention_window window, struct attention_matrix *matrix,
+                               struct error *error);
+/* With the window {0, 0}. */
 bool inspection_attention(struct inspection *inspection, size_t example, size_t layer, int head,
                           struct attention_matrix *matrix, struct error *error);
+
+/* The key that gets most attention in the first layer, averaged over all queries and heads. */
+bool inspection_most_attended(struct inspection *inspection, size_t example, size_t *key,
+                              struct error *error);
 
 /* Attention by key position, averaged over the first 200 test examples, all heads and queries (of the first
  * attention layer). weights[keys] as above. */
@@ -78,7 +92,8 @@ struct prediction {
     const bool *unknown;        /* text only: not in the training vocabulary */
     size_t layers, heads;       /* 0 without attention */
     size_t length;              /* queries and keys of `attention` */
-    const float *attention;     /* [layers][heads][length][length] */
+    const float
+        *attention; /* [layers][heads][length][length]; NULL for long sequences: see attention_window */
 };
 bool inspection_predict_sequence(struct inspection *inspection, const float *values, size_t length,
                                  struct prediction *prediction, struct error *error);

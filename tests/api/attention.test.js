@@ -88,6 +88,18 @@ test("heads of a transformer average to the mean; words are the labels", async (
     assert.deepEqual(mean.key_labels, examples[0].tokens);
 });
 
+test("some rows of a matrix can be read alone", async () => {
+    const path = `api/runs/${attention.id}/attention`;
+    const whole = await client.get(path);
+    assert.equal(whole.query_from, 0);
+    assert.equal(whole.queries, whole.weights.length);
+    const some = await client.get(`${path}?query_from=2&query_count=3`);
+    assert.deepEqual(some.weights, whole.weights.slice(2, 5));
+    assert.deepEqual(some.query_labels, whole.query_labels.slice(2, 5));
+    assert.deepEqual([some.query_from, some.queries], [2, whole.queries]);
+    await client.problem(422, `${path}?query_from=${whole.queries}`);
+});
+
 test("the mean attention is that of the result", async () => {
     const mean = await client.get(`api/runs/${attention.id}/attention/mean`);
     assert.ok(Math.abs(sum(mean.weights) - 1) < 1e-5);
