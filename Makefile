@@ -37,6 +37,10 @@ CORE_LIBS = $(eval CORE_LIBS := $(call packages,--libs,$(CORE_PACKAGES)) \
 	$(OPENBLAS_FOLDER:%=-Wl$(comma)-rpath$(comma)%) -lm)$(CORE_LIBS)
 SERVER_CFLAGS = $(eval SERVER_CFLAGS := $(call packages,--cflags,$(SERVER_PACKAGES)))$(SERVER_CFLAGS)
 SERVER_LIBS = $(eval SERVER_LIBS := $(call packages,--libs,$(SERVER_PACKAGES)))$(SERVER_LIBS)
+# The program loads HDF5 only when it reads a weight file (server/hdf5_library.h), by the name that a linker would note.
+HDF5_FOLDERS = $(filter -L%,$(shell $(PKG_CONFIG) --libs-only-L hdf5))
+HDF5_FILE = $(shell $(CC) $(HDF5_FOLDERS:-L%=-B%) -print-file-name=libhdf5.so)
+HDF5_NAME = $(shell readelf -d $(HDF5_FILE) | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CHECK_LIBS = $(eval CHECK_LIBS := $(call packages,--libs,check))$(CHECK_LIBS)
 LINK = $(CC) $(SANITIZE_FLAGS) -pthread -Wl,--as-needed
 
@@ -85,6 +89,8 @@ $(BUILD)/attnlab: $(SERVER_OBJECTS) $(BUILD)/libcore.a
 
 # Kernels for machines with AVX2; chosen at run time, so only these files may use its instructions.
 $(BUILD)/%_avx2.o: EXTRA_CFLAGS = -mavx2 -mfma
+
+$(BUILD)/server/hdf5_library.o: EXTRA_CFLAGS = -DHDF5_LIBRARY='"$(HDF5_NAME)"'
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

@@ -25,6 +25,7 @@ struct array_header {
 };
 
 struct weight_file {
+    struct hdf5_library hdf5;
     const void *bytes;
     size_t size;
 };
@@ -33,7 +34,7 @@ static void read_in_child(void *argument, int output) {
     const struct weight_file *file = argument;
     struct weight_arrays arrays = {0};
     struct error error = {0};
-    keras_hdf5_read(file->bytes, file->size, &arrays, &error);
+    keras_hdf5_read(&file->hdf5, file->bytes, file->size, &arrays, &error);
     isolated_write(output, &error, sizeof error);
     for (size_t i = 0; i < arrays.count && error.code == ERROR_NONE; i++) {
         const struct weight_array *array = &arrays.items[i];
@@ -80,7 +81,10 @@ bool keras_weights_decode(void *owner, const void *bytes, size_t size, struct we
     (void)owner;
     if (size < sizeof signature || memcmp(bytes, signature, sizeof signature) != 0)
         return error_set(error, ERROR_INVALID, "it is not an HDF5 file");
-    struct weight_file file = {bytes, size};
+    struct weight_file file = {.bytes = bytes, .size = size};
+    /* Here, because the child may open no files. */
+    if (!hdf5_library_load(&file.hdf5, error))
+        return false;
     void *answer = NULL;
     size_t left = 0;
     if (!isolated_run(read_in_child, &file, &limits, &answer, &left, error))
