@@ -1,4 +1,5 @@
-/* cost: time and memory against sequence length, RNN against attention, measured here and now.
+/* cost: time and memory against sequence length, measured here and now: an RNN, attention with its matrix of
+ * weights, and attention in tiles, which keeps no matrix (core/layers/tiled_attention.h).
  *
  * A forward pass of each untrained model over one batch: once to warm up, then `repeats` times in turn, so
  * that a change of the machine's speed meets both; the median counts. */
@@ -9,9 +10,10 @@
 #include <stdlib.h>
 
 enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0 };
-enum { RNN, ATTENTION, MODEL_COUNT };
+enum { RNN, ATTENTION, TILED, MODEL_COUNT };
 
-static const char *const model_names[MODEL_COUNT] = {[RNN] = "rnn", [ATTENTION] = "attention"};
+static const char *const model_names[MODEL_COUNT] = {
+    [RNN] = "rnn", [ATTENTION] = "attention", [TILED] = "attention"};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "lengths",
@@ -42,7 +44,9 @@ static struct drawn_model_request request_of(const struct parameter_set *set, si
     return (struct drawn_model_request){.name = model_names[model],
                                         .steps = steps,
                                         .examples = (size_t)parameter_integer(set, "batch"),
-                                        .position = POSITION_LEARNED};
+                                        .position = POSITION_LEARNED,
+                                        .storage =
+                                            model == TILED ? ATTENTION_IN_TILES : ATTENTION_WITH_MATRIX};
 }
 
 static void validate(const struct parameter_set *set, const struct data_source *data,
@@ -134,8 +138,16 @@ static void write_row(const struct result_sink *sink, const struct cost_row *row
     result_integer(sink, "score_bytes", (int64_t)(batch * row->length * row->length * sizeof(float)));
     result_integer(sink, "rnn_bytes", (int64_t)row->bytes[RNN]);
     result_integer(sink, "attention_bytes", (int64_t)row->bytes[ATTENTION]);
+    result_number(sink, "tiled_ms", row->milliseconds[TILED]);
+    result_integer(sink, "tiled_bytes", (int64_t)row->bytes[TILED]);
+    /* Which way of computing attention takes less. */
+    result_begin_object(sink, "wins");
+    result_text(sink, "time",
+                row->milliseconds[TILED] < row->milliseconds[ATTENTION] ? "tiled" : "attention");
+    result_text(sink, "bytes", row->bytes[TILED] < row->bytes[ATTENTION] ? "tiled" : "attention");
+    result_end_object(sink);
     /* Null in the first row. */
-    struct cost_row none = {.milliseconds = {(double)NAN, (double)NAN}};
+    struct cost_row none = {.milliseconds = {(double)NAN, (double)NAN, (double)NAN}};
     if (before == NULL)
         before = &none;
     result_begin_object(sink, "ratio");
@@ -145,6 +157,8 @@ static void write_row(const struct result_sink *sink, const struct cost_row *row
     result_number(sink, "scores", scores / (double)before->length / (double)before->length);
     result_number(sink, "rnn_bytes", (double)row->bytes[RNN] / (double)before->bytes[RNN]);
     result_number(sink, "attention_bytes", (double)row->bytes[ATTENTION] / (double)before->bytes[ATTENTION]);
+    result_number(sink, "tiled_ms", row->milliseconds[TILED] / before->milliseconds[TILED]);
+    result_number(sink, "tiled_bytes", (double)row->bytes[TILED] / (double)before->bytes[TILED]);
     result_end_object(sink);
     result_end_object(sink);
 }
@@ -177,7 +191,9 @@ static bool run(struct experiment_context *context, struct error *error) {
 const struct experiment experiment_cost = {
     .name = "cost",
     .title = "What it costs",
-    .summary = "Measures time and memory of an RNN and of attention against the length of the sequence.",
+    .summary = "Measures time and memory of an RNN and of attention, with its matrix and in tiles, against "
+               "the length "
+               "of the sequence.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .validate = validate,

@@ -11,7 +11,8 @@ static void lay_out(struct drawn_model *model, const struct drawn_model_request 
     struct model_options options = {.steps = request->steps,
                                     .class_count = CHAPTER_CLASSES,
                                     .width = CHAPTER_WIDTH,
-                                    .position = request->position};
+                                    .position = request->position,
+                                    .storage = request->storage};
     model->model = model_build(model_find(request->name), &options);
     model->parameters = arena_floats(arena, model->model.parameter_count);
     model_workspace_layout(&model->workspace, &model->model, request->examples, request->with_gradients,

@@ -15,6 +15,7 @@ struct drawn_model_request {
     size_t steps;
     size_t examples; /* run at a time */
     enum position position;
+    enum attention_storage storage;
     bool with_gradients;
 };
 

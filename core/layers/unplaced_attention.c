@@ -217,23 +217,25 @@ static void backward(const struct layer *layer, const float *parameters, const f
         add_parameter_gradients(layer, &weights, &parts, &gradients, grad_slope, grad_base, &to);
 }
 
-static void attention(const struct layer *layer, const float *parameters, const float *input,
-                      const float *saved, float *weights, const struct layer_pass *pass) {
+static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
+                           float *saved, size_t first, size_t queries, float *weights,
+                           const struct layer_pass *pass) {
     (void)parameters;
     size_t steps = layer->input.steps;
-    struct saved_parts parts = parts_of((float *)(uintptr_t)saved, layer, pass->count);
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
     for (size_t b = 0; b < pass->count; b++) {
-        const float *tilts = parts.tilts + b * steps;
-        for (size_t i = 0; i < steps; i++) {
-            float *row = weights + (b * steps + i) * steps;
+        const float *tilts = parts.tilts + b * steps; /* of the real steps */
+        for (size_t i = 0; i < first; i++)
+            tilts += scalar_attention_is_real(layer, b, i, pass);
+        for (size_t i = first; i < first + queries; i++, weights += steps) {
             if (!scalar_attention_is_real(layer, b, i, pass)) {
-                memset(row, 0, steps * sizeof *row);
+                memset(weights, 0, steps * sizeof *weights);
                 continue;
             }
             for (size_t j = 0; j < steps; j++)
-                row[j] =
+                weights[j] =
                     scalar_attention_is_real(layer, b, j, pass) ? *tilts * input[b * steps + j] : -INFINITY;
-            pass->kernels->softmax_rows(row, 1, steps, LN_OF_2);
+            pass->kernels->softmax_rows(weights, 1, steps, LN_OF_2);
             tilts++;
         }
     }
@@ -249,5 +251,5 @@ const struct layer_type layer_unplaced_attention = {
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,
-    .attention = attention,
+    .attention_rows = attention_rows,
 };

@@ -53,12 +53,14 @@ static void add_positions(struct model *model, enum position position) {
 }
 
 /* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster;
- * over long sequences attention keeps no matrix. */
+ * over long sequences, where positions or a mask need one, attention keeps no matrix. */
 static void build_attention(struct model *model, const struct model_options *options) {
     struct layer_options attention = {.heads = 1, .mask = options->mask, .position = options->position};
-    bool is_unplaced = options->position == POSITION_NONE && options->mask == ATTENTION_MASK_NONE;
-    bool in_tiles = options->storage == ATTENTION_BY_LENGTH ? options->steps >= TILED_ATTENTION_STEPS
-                                                            : options->storage == ATTENTION_IN_TILES;
+    bool is_unplaced =
+        !model->reads_tokens && options->position == POSITION_NONE && options->mask == ATTENTION_MASK_NONE;
+    bool in_tiles = options->storage == ATTENTION_BY_LENGTH
+                        ? !is_unplaced && options->steps >= TILED_ATTENTION_STEPS
+                        : options->storage == ATTENTION_IN_TILES;
     if (model->reads_tokens || in_tiles) {
         add_input(model, options);
         add_positions(model, options->position);

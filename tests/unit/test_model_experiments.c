@@ -115,6 +115,16 @@ START_TEST(cost_is_measured) {
 }
 END_TEST
 
+START_TEST(tiles_win_in_memory_where_sequences_are_long) {
+    run_experiment(&experiment_cost, SETTINGS("lengths", "512,1024", "batch", "4", "repeats", "1"), &tree);
+    ck_assert_str_eq(result_tree_get(&tree, "rows.1.wins.bytes")->text, "tiled");
+    ck_assert_double_gt(result_tree_value(&tree, "rows.1.attention_bytes"), 4 * 4 * 1024 * 1024);
+    ck_assert_double_lt(result_tree_value(&tree, "rows.1.tiled_bytes"), 4 * 1024 * 1024);
+    ck_assert_double_lt(result_tree_value(&tree, "rows.1.ratio.tiled_bytes"), 2.1);
+    ck_assert_double_gt(result_tree_value(&tree, "rows.1.ratio.attention_bytes"), 3);
+}
+END_TEST
+
 /* A clock that shows 0 and 1, 1 and 3, 3 and 6, ...: the passes seem to take 1, 2, 3, ... seconds. */
 static double growing_seconds(void *owner) {
     size_t *calls = owner, pass = (*calls + 1) / 2;
@@ -133,10 +143,13 @@ START_TEST(cost_is_the_median_by_the_contexts_clock) {
     context.clock_owner = &calls;
     ck_assert(experiment_cost.run(&context, NULL));
     parameter_set_free(&set);
-    /* In turn: the RNN's passes are the first, third and fifth. */
-    ck_assert_uint_eq(calls, 12);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.rnn_ms"), 3000, 1e-9);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.attention_ms"), 4000, 1e-9);
+    /* In turn: the RNN's passes are the first, fourth and seventh. */
+    ck_assert_uint_eq(calls, 18);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.rnn_ms"), 4000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.attention_ms"), 5000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.tiled_ms"), 6000, 1e-9);
+    ck_assert_str_eq(result_tree_get(&tree, "rows.0.wins.time")->text, "attention");
+    ck_assert_str_eq(result_tree_get(&tree, "rows.0.wins.bytes")->text, "attention");
 }
 END_TEST
 
@@ -183,6 +196,7 @@ int main(void) {
     tcase_add_test(cases, permutation_is_pytorch);
     tcase_add_test(cases, permutation_matters_with_positions);
     tcase_add_test(cases, cost_is_measured);
+    tcase_add_test(cases, tiles_win_in_memory_where_sequences_are_long);
     tcase_add_test(cases, cost_is_the_median_by_the_contexts_clock);
     tcase_add_test(cases, what_does_not_fit_is_refused);
     tcase_add_test(cases, runs_can_be_cancelled);

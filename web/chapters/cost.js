@@ -41,6 +41,12 @@ function measuredTable(rows) {
             ...(has(rows, "tiled_bytes")
                 ? [{ label: "memory, tiled", numeric: true, cell: (row) => bytes(row.tiled_bytes) }]
                 : []),
+            ...(has(rows, "wins")
+                ? [
+                      { label: "faster", cell: (row) => row.wins.time },
+                      { label: "smaller", cell: (row) => row.wins.bytes },
+                  ]
+                : []),
         ],
         rows: rows.map((row, index) => ({ ...row, previous: rows[index - 1] ?? null })),
     });
