@@ -83,14 +83,15 @@ static size_t layer_bytes(const struct model *model, size_t batch) {
     return (layer_saved_size(layer, batch) + layer_scratch_size(layer, batch)) * sizeof(float);
 }
 
-/* Times both models in turn; seconds[MODEL_COUNT][repeats]. Returns false when cancelled. */
+/* Times both models in turn; seconds[MODEL_COUNT][repeats]. ERROR_CANCELLED when asked to stop. */
 static bool time_passes(const struct experiment_context *context, struct drawn_model *models,
-                        const struct example_set *examples, size_t repeats, double *seconds) {
+                        const struct example_set *examples, size_t repeats, double *seconds,
+                        struct error *error) {
     for (size_t m = 0; m < MODEL_COUNT; m++)
         drawn_model_forward(&models[m], examples->values, examples->count);
     for (size_t r = 0; r < repeats; r++)
         for (size_t m = 0; m < MODEL_COUNT; m++) {
-            if (experiment_is_cancelled(context))
+            if (!experiment_check_cancelled(context, error))
                 return false;
             double start = experiment_seconds_now(context);
             drawn_model_forward(&models[m], examples->values, examples->count);
@@ -113,8 +114,7 @@ static bool measure_length(const struct experiment_context *context, struct cost
         torch_generator_seed(&generator, WEIGHTS_SEED);
         done = drawn_model_open(&models[m], &request, &generator, error);
     }
-    if (done && !time_passes(context, models, &task->train, repeats, seconds))
-        done = error_set(error, ERROR_CANCELLED, "the run was cancelled");
+    done = done && time_passes(context, models, &task->train, repeats, seconds, error);
     for (size_t m = 0; m < MODEL_COUNT && done; m++) {
         row->milliseconds[m] = 1000 * median(seconds + m * repeats, repeats);
         row->bytes[m] = layer_bytes(&models[m].model, batch);

@@ -58,6 +58,8 @@ struct experiment_context {
 };
 
 bool experiment_is_cancelled(const struct experiment_context *context);
+/* Whether the experiment may go on; else ERROR_CANCELLED. */
+bool experiment_check_cancelled(const struct experiment_context *context, struct error *error);
 double experiment_seconds_now(const struct experiment_context *context);
 void experiment_report_progress(const struct experiment_context *context, size_t done, size_t total,
                                 const char *unit);

@@ -43,6 +43,10 @@ bool experiment_is_cancelled(const struct experiment_context *context) {
     return context->is_cancelled != NULL && context->is_cancelled(context->cancel_owner);
 }
 
+bool experiment_check_cancelled(const struct experiment_context *context, struct error *error) {
+    return !experiment_is_cancelled(context) || error_set(error, ERROR_CANCELLED, "the run was cancelled");
+}
+
 double experiment_seconds_now(const struct experiment_context *context) {
     return context->seconds_now(context->clock_owner);
 }

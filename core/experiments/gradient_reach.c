@@ -135,9 +135,8 @@ static bool run(struct experiment_context *context, struct error *error) {
     result_begin_object(&context->result, NULL);
     result_begin_array(&context->result, "rows");
     for (size_t i = 0; i < names->count && done; i++) {
-        if (experiment_is_cancelled(context))
-            done = error_set(error, ERROR_CANCELLED, "the run was cancelled");
-        done = done && measure_model(context, names->texts[i], task, error);
+        done = experiment_check_cancelled(context, error) &&
+               measure_model(context, names->texts[i], task, error);
         experiment_report_progress(context, i + 1, names->count, "models");
     }
     result_end_array(&context->result);

@@ -119,8 +119,8 @@ static bool compute_blocks(struct image_embeddings *embeddings, struct block_wor
                            const struct experiment_context *context, struct error *error) {
     experiment_report_progress(context, 0, embeddings->count, "images");
     for (size_t first = 0; first < embeddings->count; first += BLOCK_IMAGES) {
-        if (experiment_is_cancelled(context))
-            return error_set(error, ERROR_CANCELLED, "the run was cancelled");
+        if (!experiment_check_cancelled(context, error))
+            return false;
         work->first = first;
         if (!provide_block(work, network, files, &embeddings->embedded, context, error))
             return false;

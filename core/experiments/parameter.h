@@ -44,7 +44,6 @@ struct parameter_declaration {
      * default_text then document the usual case and default_note the rest ("text: 12"). */
     bool default_depends;
     const char *default_note;
-    bool sweepable; /* false for parameters that a comparison's variant may not set; informational */
 };
 
 struct parameter_value {

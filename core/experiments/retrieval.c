@@ -290,8 +290,8 @@ static bool search(struct retrieval *retrieval, const struct experiment_context 
         nearest_normalize_rows(space->rows, retrieval->image_count, space->dimensions);
     }
     for (size_t split = 0; split < retrieval->findings.splits; split++) {
-        if (experiment_is_cancelled(context))
-            return error_set(error, ERROR_CANCELLED, "the run was cancelled");
+        if (!experiment_check_cancelled(context, error))
+            return false;
         choose_images(retrieval, context->parameters, &generator);
         search_split(retrieval, split);
     }

@@ -157,18 +157,18 @@ static bool run(struct experiment_context *context, struct error *error) {
     lay_out(&scaling, largest_dimension(set), &arena);
     struct torch_generator generator;
     torch_generator_seed(&generator, (uint64_t)parameter_integer(set, "seed"));
-    bool cancelled = false;
+    bool goes_on = true;
     result_begin_object(&context->result, NULL);
     result_begin_array(&context->result, "rows");
-    for (size_t i = 0; i < dimensions->count && !cancelled; i++) {
+    for (size_t i = 0; i < dimensions->count && goes_on; i++) {
         measure_row(&scaling, (size_t)dimensions->integers[i], &generator, &context->result);
         experiment_report_progress(context, i + 1, dimensions->count, "dimensions");
-        cancelled = experiment_is_cancelled(context);
+        goes_on = experiment_check_cancelled(context, error);
     }
     result_end_array(&context->result);
     result_end_object(&context->result);
     arena_free(&arena);
-    return !cancelled || error_set(error, ERROR_CANCELLED, "the run was cancelled");
+    return goes_on;
 }
 
 const struct experiment experiment_scaling = {

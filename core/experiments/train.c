@@ -126,8 +126,7 @@ static const struct parameter_declaration declarations[] = {
      .title = "Seed",
      .meaning = "Seed of torch's stream: the initial weights and the order of the batches.",
      .maximum = SEED_MAXIMUM,
-     .default_number = 0,
-     .sweepable = true},
+     .default_number = 0},
     {.name = "epochs",
      .type = PARAMETER_INTEGER,
      .title = "Epochs",
@@ -229,7 +228,7 @@ static void check_memory(const struct parameter_set *set, const struct task_summ
     enum { COPIES_OF_PARAMETERS = 12 };
     struct model model;
     size_t size = setup_memory_size(set, summary, &model);
-    if (memory_limit_bytes == 0 || size <= memory_limit_bytes)
+    if (size <= memory_limit_bytes)
         return;
     bool is_wide = model.parameter_count * sizeof(float) * COPIES_OF_PARAMETERS > size / 2;
     parameter_faults_add(faults, is_wide ? "width" : "sequence_length",

@@ -140,12 +140,12 @@ static void draw(struct stack *stack, uint64_t seed) {
                  0, 1);
 }
 
-/* Returns false when cancelled. */
-static bool forward(struct stack *stack, const struct experiment_context *context) {
+/* ERROR_CANCELLED when asked to stop. */
+static bool forward(struct stack *stack, const struct experiment_context *context, struct error *error) {
     struct layer_pass pass = {.kernels = kernels_choose(), .count = stack->batch, .scratch = stack->scratch};
     const float *input = stack->input;
     for (size_t i = 0; i < stack->layers; i++) {
-        if (experiment_is_cancelled(context))
+        if (!experiment_check_cancelled(context, error))
             return false;
         float *output = i % 2 == (stack->layers - 1) % 2 ? stack->output : stack->next;
         stack->layer.type->forward(&stack->layer, stack->parameters + i * stack->layer.parameter_count, input,
@@ -215,11 +215,9 @@ static bool run(struct experiment_context *context, struct error *error) {
     lay_out(&stack, &arena);
     matrix_use_one_thread();
     draw(&stack, (uint64_t)parameter_integer(context->parameters, "seed"));
-    bool done = forward(&stack, context);
+    bool done = forward(&stack, context, error);
     if (done)
         write_result(&context->result, &stack);
-    else
-        error_set(error, ERROR_CANCELLED, "the run was cancelled");
     arena_free(&arena);
     return done;
 }

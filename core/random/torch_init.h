@@ -18,7 +18,7 @@ void torch_init_linear(struct torch_generator *generator, size_t inputs, size_t 
 
 /* Rows per hidden unit: one for nn.RNN; reset, update, new for nn.GRU; input, forget, cell, output for
  * nn.LSTM. */
-enum torch_recurrent_gates { TORCH_RNN_GATES = 1, TORCH_GRU_GATES = 3, TORCH_LSTM_GATES = 4 };
+enum torch_recurrent_gates { TORCH_RNN_GATES = 1, TORCH_LSTM_GATES = 4 };
 
 /* One layer, one direction, of nn.RNN, nn.GRU or nn.LSTM(inputs, hidden): weight_ih[gates * hidden][inputs],
  * weight_hh[gates * hidden][hidden], bias_ih[gates * hidden], bias_hh[gates * hidden], in this order, all

@@ -33,7 +33,8 @@ struct dataset_task {
 static void complete_split(size_t rows, size_t *train, size_t *test) {
     if (*train == 0) {
         *train = rows - rows / 5 - (rows % 5 != 0);
-        if (*test > 0 && *test<rows && * train + *test> rows)
+        bool leaves_too_few = *test<rows && * train> rows - *test;
+        if (leaves_too_few)
             *train = rows - *test;
     }
     if (*test == 0)

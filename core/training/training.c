@@ -78,10 +78,6 @@ const float *training_parameters(const struct training *training) {
     return training->parameters;
 }
 
-static bool set_cancelled(struct error *error) {
-    return error_set(error, ERROR_CANCELLED, "cancelled");
-}
-
 static size_t steps_per_epoch(const struct training *training) {
     size_t examples = training->settings.task->train.count, batch_size = training->settings.batch_size;
     return (examples + batch_size - 1) / batch_size;
@@ -126,8 +122,8 @@ static bool evaluate(struct training *training, const struct experiment_context 
     const struct example_set *test = &training->settings.task->test;
     size_t correct = 0, batch_size = training->settings.batch_size;
     for (size_t first = 0; first < test->count; first += batch_size) {
-        if (experiment_is_cancelled(context))
-            return set_cancelled(error);
+        if (!experiment_check_cancelled(context, error))
+            return false;
         size_t count = test->count - first < batch_size ? test->count - first : batch_size;
         struct shard_batch batch = {.examples = test, .first = first, .count = count};
         correct += shards_count_correct(&training->shards, training->parameters, &batch, &context->parallel);
@@ -141,8 +137,8 @@ static bool take_step(struct training *training, const struct experiment_context
                       size_t count, double *total, struct error *error) {
     struct shards *shards = &training->shards;
     struct training_state *state = &training->state;
-    if (experiment_is_cancelled(context))
-        return set_cancelled(error);
+    if (!experiment_check_cancelled(context, error))
+        return false;
     struct shard_batch batch = {&training->settings.task->train, training->order, first, count};
     double loss = shards_compute_gradient(shards, training->parameters, &batch, &context->parallel);
     state->step++;
@@ -162,9 +158,8 @@ static bool take_step(struct training *training, const struct experiment_context
 static bool train_epoch(struct training *training, const struct experiment_context *context,
                         struct error *error) {
     struct torch_loader *loader = &training->state.loader;
-    size_t examples = training->settings.task->train.count, batch_size = training->settings.batch_size;
-    size_t steps_in_all = training->settings.epochs * ((examples + batch_size - 1) / batch_size), first,
-           count;
+    size_t examples = training->settings.task->train.count, first, count;
+    size_t steps_in_all = training->settings.epochs * steps_per_epoch(training);
     double total = 0;
     torch_loader_begin_epoch(loader, training->order);
     while (torch_loader_next_batch(loader, &first, &count)) {
