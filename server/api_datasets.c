@@ -1,7 +1,7 @@
 /* Data sets: the drawn ones and the user's own. */
-#include "server/api_datasets.h"
-
 #include "server/api.h"
+
+#include "core/tasks/task.h"
 #include "server/identifier.h"
 #include "server/json_writer.h"
 
@@ -9,11 +9,21 @@
 #include <string.h>
 #include <strings.h>
 
-const struct drawn_dataset drawn_datasets[] = {
-    {"first-element", "numbers", "standard normal numbers, labelled by the sign of the first one"},
-    {"reviews", "text", "sentences of 6 to 16 words, labelled by the one word that decides"},
-    {0},
-};
+static const char *kind_name(enum dataset_kind kind) {
+    return kind == DATASET_TEXT ? "text" : "numbers";
+}
+
+static void write_drawn(struct text *text, const struct task_maker *maker) {
+    struct task_request defaults = {.name = maker->name};
+    struct task_summary summary;
+    maker->describe(&defaults, &summary);
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "name", maker->name);
+    json_write_string(text, "kind", kind_name(summary.kind));
+    json_write_string(text, "source", "drawn");
+    json_write_string(text, "summary", maker->summary);
+    json_write_end_object(text);
+}
 
 static void write_dataset(struct text *text, const struct request *request,
                           const struct dataset_record *record) {
@@ -21,7 +31,7 @@ static void write_dataset(struct text *text, const struct request *request,
     time_format_rfc3339(record->created_ms, created);
     json_write_begin_object(text, NULL);
     json_write_string(text, "name", record->name);
-    json_write_string(text, "kind", record->is_text ? "text" : "numbers");
+    json_write_string(text, "kind", kind_name(record->is_text ? DATASET_TEXT : DATASET_NUMBERS));
     json_write_string(text, "source", "given");
     json_write_integer(text, "rows", (int64_t)record->row_count);
     json_write_integer(text, "classes", (int64_t)record->class_count);
@@ -43,13 +53,8 @@ void api_datasets_list(struct request *request) {
     }
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "datasets");
-    for (size_t i = 0; drawn_datasets[i].name; i++) {
-        json_write_begin_object(&text, NULL);
-        json_write_string(&text, "name", drawn_datasets[i].name);
-        json_write_string(&text, "kind", drawn_datasets[i].kind);
-        json_write_string(&text, "source", "drawn");
-        json_write_string(&text, "summary", drawn_datasets[i].summary);
-        json_write_end_object(&text);
+    for (size_t i = 0; task_makers[i]; i++) {
+        write_drawn(&text, task_makers[i]);
     }
     for (size_t i = 0; i < count; i++) {
         write_dataset(&text, request, &records[i]);

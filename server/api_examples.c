@@ -1,6 +1,7 @@
 /* The very examples of a data set that a run sees. */
-#include "server/api_datasets.h"
 #include "server/api_parameters.h"
+
+#include "core/tasks/task.h"
 #include "server/csv.h"
 #include "server/json_parameters.h"
 #include "server/json_writer.h"
@@ -28,23 +29,22 @@ static void read_parameter(void *owner, const char *name, const char *value) {
     }
 }
 
-/* The parameters of a run on this data set; false with the response set. */
-static bool prepare_example_parameters(struct request *request, struct parameter_set *set) {
+/* The parameters of a run on this data set, and when it was given (0: it is drawn); false with the response
+ * set. */
+static bool prepare_example_parameters(struct request *request, struct parameter_set *set,
+                                       int64_t *created_ms) {
     const struct experiment *train = experiment_find("train");
     struct data_source data = datasets_source(request->service->datasets);
     struct parameter_faults faults = {0};
     struct example_parameters reading = {request, set, &faults};
     struct error error = {0};
-    bool is_known = false;
-    for (size_t i = 0; drawn_datasets[i].name; i++) {
-        is_known |= strcmp(drawn_datasets[i].name, request_path_value(request, 0)) == 0;
-    }
     struct dataset_record record = {0};
-    if (!is_known &&
+    if (!task_maker_find(request_path_value(request, 0)) &&
         !datasets_find(request->service->datasets, request_path_value(request, 0), &record, &error)) {
         response_set_error(&request->response, &error);
         return false;
     }
+    *created_ms = record.created_ms;
     dataset_record_clear(&record);
     if (!parameter_set_init(set, train->parameters, train->parameter_count, &error)) {
         response_set_error(&request->response, &error);
@@ -106,15 +106,22 @@ static void write_example_csv(struct text *text, const struct inspection *inspec
     csv_end_row(text);
 }
 
-static void write_csv_header(struct text *text, const struct inspection_example *example) {
+/* Every split has at least one example; all have the same columns. */
+static bool write_csv_header(struct text *text, struct inspection *inspection, bool is_test,
+                             struct error *error) {
+    struct inspection_example example = {0};
+    if (!inspection_example(inspection, is_test, 0, &example, error)) {
+        return false;
+    }
     text_append_string(text, "index,label");
-    for (size_t i = 0; example->values && i < example->length; i++) {
+    for (size_t i = 0; example.values && i < example.length; i++) {
         text_append_format(text, ",x%zu", i);
     }
-    if (!example->values) {
+    if (!example.values) {
         text_append_string(text, ",text");
     }
     csv_end_row(text);
+    return true;
 }
 
 static bool write_examples(struct request *request, struct text *text, struct inspection *inspection,
@@ -125,6 +132,9 @@ static bool write_examples(struct request *request, struct text *text, struct in
         is_test ? inspection_test_example_count(inspection) : inspection_train_example_count(inspection);
     size_t offset = (size_t)parameter_integer(&request->query, "offset");
     size_t limit = (size_t)parameter_integer(&request->query, "limit");
+    if (is_csv && !write_csv_header(text, inspection, is_test, error)) {
+        return false;
+    }
     if (!is_csv) {
         json_write_begin_object(text, NULL);
         json_write_string(text, "name", request_path_value(request, 0));
@@ -137,9 +147,6 @@ static bool write_examples(struct request *request, struct text *text, struct in
         struct inspection_example example = {0};
         if (!inspection_example(inspection, is_test, i, &example, error)) {
             return false;
-        }
-        if (is_csv && i == offset) {
-            write_csv_header(text, &example);
         }
         if (is_csv) {
             write_example_csv(text, inspection, i, &example);
@@ -161,10 +168,13 @@ void api_datasets_examples(struct request *request) {
     struct error error = {0};
     struct text key = {0};
     struct text text = {0};
-    if (!prepare_example_parameters(request, &set)) {
+    int64_t created_ms = 0;
+    if (!prepare_example_parameters(request, &set, &created_ms)) {
         goto cleanup;
     }
+    /* A name may be given again after its data set was deleted. */
     json_write_parameters(&key, NULL, &set);
+    text_append_format(&key, " %lld", (long long)created_ms);
     slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);
     if (!slot || !write_examples(request, &text, slot->inspection, &error)) {
         response_set_error(&request->response, &error);

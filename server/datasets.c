@@ -1,20 +1,16 @@
 /* Data sets: parsed when they are first used, shared while anybody uses them. */
 #include "server/datasets.h"
 
+#include "core/tasks/task.h"
+#include "server/file.h"
 #include "server/identifier.h"
 #include "server/keras_weights.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum { FILE_SIZE_LIMIT = 512 * 1024 * 1024 };
 
 struct parsed_dataset {
     struct parsed_dataset *next;
@@ -67,7 +63,6 @@ static struct dataset *parse(const char *format, const void *bytes, size_t size,
 }
 
 static bool check_name(const char *name, struct error *error) {
-    static const char *const reserved[] = {"first-element", "reviews"};
     size_t length = strlen(name);
     bool ok = length > 0 && length <= 64 && isalnum((unsigned char)name[0]);
     for (size_t i = 0; i < length && ok; i++)
@@ -76,10 +71,8 @@ static bool check_name(const char *name, struct error *error) {
         return error_set(
             error, ERROR_INVALID,
             "a data set's name has 1 to 64 letters, digits, '-', '_' or '.', the first a letter or digit");
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (strcmp(name, reserved[i]) == 0)
-            return error_set(error, ERROR_CONFLICT, "%s is the name of a built-in task: choose another",
-                             name);
+    if (task_maker_find(name) != NULL)
+        return error_set(error, ERROR_CONFLICT, "%s is the name of a built-in task: choose another", name);
     return true;
 }
 
@@ -211,50 +204,10 @@ static void release_dataset(void *owner, const struct dataset *dataset) {
     }
 }
 
-static bool read_all(int file, void **bytes, size_t *size, struct error *error, const char *name) {
-    struct stat status;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        return error_set(error, ERROR_INVALID, "%.200s in the data directory is not a file", name);
-    if (status.st_size > FILE_SIZE_LIMIT)
-        return error_set(error, ERROR_TOO_LARGE, "%.200s has %lld bytes; at most %d are read", name,
-                         (long long)status.st_size, FILE_SIZE_LIMIT);
-    size_t length = (size_t)status.st_size, done = 0;
-    char *buffer = malloc(length + 1);
-    if (buffer == NULL)
-        return error_set_memory(error, length + 1);
-    while (done < length) {
-        ssize_t got = read(file, buffer + done, length - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    if (done < length) {
-        free(buffer);
-        return error_set(error, ERROR_UNAVAILABLE, "%.200s in the data directory cannot be read", name);
-    }
-    *bytes = buffer;
-    *size = length;
-    return true;
-}
-
 /* struct data_source's read_file. */
 static bool read_file(void *owner, const char *name, void **bytes, size_t *size, struct error *error) {
-    struct datasets *datasets = owner;
-    char path[4400];
-    if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL || strlen(name) > 255)
-        return error_set(error, ERROR_INVALID, "\"%.100s\" is not the plain name of a file", name);
-    if (strncmp(name, "attnlab.", strlen("attnlab.")) == 0)
-        return error_set(error, ERROR_INVALID, "\"%.100s\" is one of attnlab's own files", name);
-    int length = snprintf(path, sizeof path, "%s/%s", datasets->directory, name);
-    int file = length < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    if (file < 0)
-        return error_set(error, ERROR_MISSING, "there is no file %.200s in the data directory (%.200s)", name,
-                         datasets->directory);
-    bool ok = read_all(file, bytes, size, error, name);
-    close(file);
-    return ok;
+    const struct datasets *datasets = owner;
+    return file_read_named(datasets->directory, name, bytes, size, error);
 }
 
 static bool cache_get(void *owner, const char *key, void **bytes, size_t *size) {

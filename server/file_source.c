@@ -1,9 +1,9 @@
+/* A data source without a service: see file_source.h. */
 #include "server/file_source.h"
 
 #include "server/file.h"
 #include "server/keras_weights.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +33,7 @@ static void release_dataset(void *owner, const struct dataset *dataset) {
 }
 
 static bool read_file(void *owner, const char *name, void **bytes, size_t *size, struct error *error) {
-    char path[1024];
-    int length = snprintf(path, sizeof path, "%s/%s", (const char *)owner, name);
-    if (strchr(name, '/') || *name == '.' || length < 0 || (size_t)length >= sizeof path) {
-        return error_set(error, ERROR_INVALID, "%s is not the name of a file in the data directory", name);
-    }
-    return file_read(path, bytes, size, error);
+    return file_read_named(owner, name, bytes, size, error);
 }
 
 struct data_source file_source(const char *directory) {

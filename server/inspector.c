@@ -1,3 +1,4 @@
+/* The few inspections that stay open, and who uses them: see inspector.h. */
 #include "server/inspector.h"
 
 #include "server/json_parameters.h"
@@ -70,7 +71,7 @@ static struct cached_slot *choose_slot(struct inspector *inspector, const char *
     return oldest;
 }
 
-/* A busy slot that is empty or holds what `key` names; false when out of memory. */
+/* A busy slot that is empty or holds what `key` names; NULL when out of memory. */
 static struct cached_slot *take_slot(struct inspector *inspector, const char *key, struct error *error) {
     struct cached_slot *cached;
     pthread_mutex_lock(&inspector->mutex);
@@ -123,6 +124,22 @@ struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector,
     return &cached->slot;
 }
 
+/* A data set that is younger than the run is another one with the same name. One that is missing is drawn, or
+ * opening the model will say so. */
+static bool check_dataset(struct inspector *inspector, const struct run_record *run, const char *name,
+                          struct error *error) {
+    struct dataset_record dataset;
+    if (!inspector->store->read_dataset(inspector->store, name, &dataset, NULL, NULL, NULL)) {
+        return true;
+    }
+    bool is_same = dataset.created_ms <= run->created_ms;
+    dataset_record_clear(&dataset);
+    return is_same || error_set(error, ERROR_CONFLICT,
+                                "the data set %.80s that run %s was trained on was deleted; the one that now "
+                                "has this name is another",
+                                name, run->id);
+}
+
 /* The run's parameters, as they were prepared when it was created. */
 static bool read_run_parameters(struct inspector *inspector, const char *run_id, struct parameter_set *set,
                                 struct error *error) {
@@ -147,6 +164,7 @@ static bool read_run_parameters(struct inspector *inspector, const char *run_id,
     if (!is_read) {
         error_set(error, ERROR_INTERNAL, "the stored parameters of run %s cannot be read", run_id);
     }
+    is_read = is_read && check_dataset(inspector, &run, parameter_text(set, "task"), error);
 cleanup:
     json_decref(json);
     parameter_faults_free(&faults);

@@ -23,7 +23,8 @@ void inspector_close(struct inspector *inspector);
  * run or epoch, ERROR_CONFLICT where the experiment trains no model or nothing is trained yet. Release it. */
 struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const char *run_id, size_t epoch,
                                              struct error *error);
-/* The model and data that prepared `train` parameters describe, without weights. `key` is their JSON. */
+/* The model and data that prepared `train` parameters describe, without weights. `key` tells them from
+ * others. */
 struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector, const char *key,
                                                     const struct parameter_set *parameters,
                                                     struct error *error);

@@ -67,4 +67,5 @@ static struct task *open_task(const struct task_request *request, struct error *
     return task;
 }
 
-const struct task_maker task_first_element = {"first-element", describe, open_task};
+const struct task_maker task_first_element = {
+    "first-element", "standard normal numbers, labelled by the sign of the first one", describe, open_task};

@@ -159,4 +159,5 @@ static struct task *open_task(const struct task_request *request, struct error *
     return task;
 }
 
-const struct task_maker task_reviews = {"reviews", describe, open_task};
+const struct task_maker task_reviews = {
+    "reviews", "sentences of 6 to 16 words, labelled by the one word that decides", describe, open_task};

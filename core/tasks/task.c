@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-static const struct task_maker *const makers[] = {&task_first_element, &task_reviews};
+const struct task_maker *const task_makers[] = {&task_first_element, &task_reviews, NULL};
 
-static const struct task_maker *find_maker(const char *name) {
-    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++)
-        if (strcmp(makers[i]->name, name) == 0)
-            return makers[i];
+const struct task_maker *task_maker_find(const char *name) {
+    for (size_t i = 0; task_makers[i] != NULL; i++)
+        if (strcmp(task_makers[i]->name, name) == 0)
+            return task_makers[i];
     return NULL;
 }
 
@@ -28,7 +28,7 @@ static void release(const struct dataset *dataset, const struct data_source *dat
 
 bool task_describe(const struct task_request *request, const struct data_source *data,
                    struct task_summary *summary, struct error *error) {
-    const struct task_maker *maker = find_maker(request->name);
+    const struct task_maker *maker = task_maker_find(request->name);
     if (maker != NULL) {
         maker->describe(request, summary);
         return true;
@@ -43,7 +43,7 @@ bool task_describe(const struct task_request *request, const struct data_source 
 
 struct task *task_open(const struct task_request *request, const struct data_source *data,
                        struct error *error) {
-    const struct task_maker *maker = find_maker(request->name);
+    const struct task_maker *maker = task_maker_find(request->name);
     if (maker != NULL)
         return maker->open(request, error);
     const struct dataset *dataset = find_dataset(request->name, data, error);

@@ -71,6 +71,7 @@ void task_free(struct task *task);
 /* Tasks that attnlab draws itself: a name, and the two functions above for it. One line each in task.c. */
 struct task_maker {
     const char *name;
+    const char *summary; /* for people: what the examples are */
     void (*describe)(const struct task_request *request, struct task_summary *summary);
     struct task *(*open)(const struct task_request *request, struct error *error);
 };
@@ -81,6 +82,11 @@ bool dataset_task_describe(const struct task_request *request, const struct data
                            struct task_summary *summary, struct error *error);
 struct task *dataset_task_open(const struct task_request *request, const struct dataset *dataset,
                                struct error *error);
+
+/* NULL-terminated. */
+extern const struct task_maker *const task_makers[];
+/* NULL where the name is free for a data set of the user. */
+const struct task_maker *task_maker_find(const char *name);
 
 extern const struct task_maker task_first_element; /* first_element.c */
 extern const struct task_maker task_reviews;       /* reviews.c */

@@ -16,6 +16,8 @@ enum utf8_kind {
     UTF8_PUNCTUATION /* everything else: punctuation, symbols, emoji */
 };
 
+enum { UTF8_MAXIMUM_LENGTH = 4 }; /* bytes of one character */
+
 /* Decodes the character at bytes[0 .. size). Returns its length in bytes, or 0 where it is not valid UTF-8
  * (truncated, overlong, a surrogate, above U+10FFFF) or `size` is 0. */
 size_t utf8_decode(const char *bytes, size_t size, uint32_t *code_point);

@@ -1,7 +1,7 @@
 // Data sets: the drawn ones, and data of one's own from upload to prediction.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Client, smallTraining } from "../support/client.js";
+import { Client, smallTraining, without } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
 let daemon, client;
@@ -13,6 +13,9 @@ after(() => daemon.stop());
 
 const upload = (name, type, body) =>
     client.fetch(`api/datasets?name=${encodeURIComponent(name)}`, { method: "POST", headers: { "Content-Type": type }, body });
+
+/** Of four rows. */
+const split = { train_examples: 3, test_examples: 1 };
 
 /** A TSV of n rows whose first word decides. */
 function reviews(n) {
@@ -112,4 +115,21 @@ test("a deleted data set is gone", async () => {
     assert.equal((await client.fetch("api/datasets/brief", { method: "DELETE" })).status, 204);
     await client.problem(404, "api/datasets/brief/examples");
     await client.postProblem(422, "api/runs", { experiment: "train", task: "brief" });
+});
+
+test("a name that is given again is another data set", async () => {
+    const rows = (word) => `text,label\n${["a", "b", "a", "b"].map((label) => `${word} ${label},${label}`).join("\n")}\n`;
+    const examples = () => client.get("api/datasets/again/examples?split=train&limit=1");
+    assert.equal((await upload("again", "text/csv", rows("first"))).status, 201);
+    assert.equal((await examples()).examples[0].text, "first a");
+    const run = await client.run({ ...without(smallTraining, "sequence_length"), ...split, task: "again" });
+    assert.ok(await client.get(`api/runs/${run.id}/attention`));
+    await client.fetch("api/datasets/again", { method: "DELETE" });
+    assert.equal((await upload("again", "text/csv", rows("second"))).status, 201);
+    assert.equal((await examples()).examples[0].text, "second a");
+    assert.match((await client.problem(409, `api/runs/${run.id}/attention`)).detail, /again.*deleted/);
+});
+
+test("examples beyond the last one are an empty table", async () => {
+    assert.equal(await client.text("api/datasets/reviews/examples.csv?offset=100000"), "index,label,text\r\n");
 });
