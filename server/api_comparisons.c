@@ -30,7 +30,8 @@ struct wanted {
 static void read_seeds(const json_t *object, struct wanted *wanted, struct parameter_faults *faults) {
     const json_t *list = json_object_get(object, "seeds");
     size_t count = json_array_size(list);
-    if (!list) {
+    if (!list) { /* then the seed is a parameter like the others */
+        wanted->seeds[0] = json_integer_value(json_object_get(object, "seed"));
         wanted->seed_count = 1;
         return;
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INPUTS_MAXIMUM = 64, TEXT_MAXIMUM = 100000, LENGTH_MAXIMUM = 4096 };
+enum { INPUTS_MAXIMUM = 64, TEXT_MAXIMUM = 100000, LENGTH_MAXIMUM = 65536 };
 
 /* The mean over the heads of the first layer: [length][length]. */
 static void write_mean_attention(struct text *text, const struct prediction *prediction) {
@@ -125,8 +125,10 @@ static const json_t *read_inputs(const json_t *object, bool *are_texts, struct p
     for (size_t i = 0; i < count && i < INPUTS_MAXIMUM; i++) {
         const json_t *input = json_array_get(inputs, i);
         if (texts ? !is_text(input) : !is_sequence(input)) {
-            parameter_faults_add(faults, field, "input %zu must be %s", i,
-                                 texts ? "a text of at most 100,000 bytes" : "a list of 1 to 4096 numbers");
+            parameter_faults_add(faults, field,
+                                 texts ? "input %zu must be a text of at most %d bytes"
+                                       : "input %zu must be a list of 1 to %d numbers",
+                                 i, texts ? TEXT_MAXIMUM : LENGTH_MAXIMUM);
         }
     }
     return inputs;

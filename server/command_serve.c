@@ -93,9 +93,5 @@ int command_serve(int count, char *const *arguments) {
     }
     raise_descriptor_limit();
     block_signals(&ending);
-    if (!serve(&options, &ending, &error)) {
-        command_fail(&error);
-        return EXIT_FAILURE;
-    }
-    return 0;
+    return serve(&options, &ending, &error) ? EXIT_SUCCESS : command_fail(&error);
 }

@@ -1,3 +1,4 @@
+/* CSV fields and rows, and .npy: see csv.h. */
 #include "server/csv.h"
 
 #include "server/json_writer.h"
@@ -6,7 +7,8 @@
 #include <string.h>
 
 void csv_append_field(struct text *text, const char *field) {
-    bool is_formula = *field && strchr("=+-@\t\r", *field);
+    bool is_number = strspn(field, "+-") == 1 && field[1] && !field[1 + strspn(field + 1, "0123456789.")];
+    bool is_formula = *field && strchr("=+-@\t\r", *field) && !is_number;
     if (!is_formula && !field[strcspn(field, ",\"\r\n")]) {
         text_append_string(text, field);
         return;

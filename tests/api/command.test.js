@@ -34,6 +34,7 @@ test("bad options end with status 2 and say what is allowed", async () => {
     await assertFails(2, ["serve", "--workers"], /needs a value/);
     await assertFails(2, ["serve", "--listen", "here"], /address:port/);
     await assertFails(2, ["serve", "--listen", "127.0.0.1:99999"], /address:port/);
+    await assertFails(2, ["serve", "--listen", "host.invalid:0", "--access", "open"], /host\.invalid/);
     await assertFails(2, ["serve", "--web", "/nowhere"], /folder/);
     await assertFails(2, ["dance"], /serve, run and health/);
     await assertFails(2, ["serve"], /1 to/, { ATTNLAB_WORKERS: "none" });

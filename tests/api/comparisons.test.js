@@ -63,6 +63,13 @@ test("a comparison fills its table", async () => {
     await client.problem(404, `api/runs/${view.runs[0]}`);
 });
 
+test("without seeds the seed is a parameter like the others", async () => {
+    const { id, seeds, runs } = await client.create("api/comparisons", { ...without(comparison, "seeds"), seed: 5 });
+    assert.deepEqual(seeds, [5]);
+    assert.equal((await client.get(`api/runs/${runs[0]}`)).parameters.seed, 5);
+    await ended(id);
+});
+
 test("cancelling stops all of its runs", async () => {
     const { id } = await client.create("api/comparisons", { ...comparison, ...without(longTraining, "model") });
     await client.problem(409, `api/comparisons/${id}`, { method: "DELETE" });
