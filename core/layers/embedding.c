@@ -1,7 +1,7 @@
 /* The embedding: see embedding.h. */
 #include "core/layers/embedding.h"
 
-#include "core/random/torch_random.h"
+#include "core/random/torch_init.h"
 
 #include <string.h>
 
@@ -17,11 +17,8 @@ static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MA
     return count;
 }
 
-/* The padding row is drawn like the others and then cleared, as in PyTorch. */
 static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
-    size_t width = layer->output.width;
-    torch_normal(generator, parameters, layer->options.vocabulary_size * width, 0, 1);
-    memset(parameters, 0, width * sizeof *parameters);
+    torch_init_embedding(generator, layer->options.vocabulary_size, layer->output.width, 0, parameters);
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,

@@ -4,7 +4,7 @@
 #include "core/layers/linear.h"
 #include "core/math/attention_head.h"
 #include "core/math/matrix.h"
-#include "core/random/torch_random.h"
+#include "core/random/torch_init.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,22 +58,13 @@ void attention_describe(size_t width, bool torch_layout, const char *prefix, str
         describe_one(prefix, names[i], width, i % 2 == 0 ? width : 0, tensors, count);
 }
 
-/* nn.MultiheadAttention draws its output projection first, as a Linear, and then clears that bias; the rest
- * is Xavier uniform over the packed tensor (Glorot and Bengio 2010), with fan_in width and fan_out 3 width.
- */
-static void initialise_torch(size_t width, float *parameters, struct torch_generator *generator) {
-    struct attention_layout at = attention_layout_torch(width);
-    linear_initialise(parameters + at.output_weight, parameters + at.output_bias, width, width, generator);
-    double bound = sqrt(6.0 / (double)(4 * width));
-    torch_uniform(generator, parameters + at.query_weight, 3 * width * width, -bound, bound);
-    memset(parameters + at.query_bias, 0, 3 * width * sizeof *parameters);
-    memset(parameters + at.output_bias, 0, width * sizeof *parameters);
-}
-
 void attention_initialise(size_t width, bool torch_layout, float *parameters,
                           struct torch_generator *generator) {
     if (torch_layout) {
-        initialise_torch(width, parameters, generator);
+        struct attention_layout at = attention_layout_torch(width);
+        torch_init_multihead_attention(generator, width, parameters + at.query_weight,
+                                       parameters + at.query_bias, parameters + at.output_weight,
+                                       parameters + at.output_bias);
         return;
     }
     size_t square = width * width;

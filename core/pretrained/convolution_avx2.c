@@ -1,8 +1,9 @@
 /* Convolution kernels for AVX2: eight channels of a pixel at once, each sum in one register. */
-#ifdef __x86_64__
+#include "core/pretrained/convolution.h"
+
+#if defined(__AVX2__)
 
 #include "core/math/vector_avx2.h"
-#include "core/pretrained/convolution.h"
 
 #include <stdbool.h>
 
