@@ -1,12 +1,13 @@
 /* The attention matrices and the mean attention of a trained run, computed again from its weights. */
-#include "server/api.h"
+#include "server/api_parameters.h"
+
 #include "server/csv.h"
 #include "server/json_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* "last" or a number; false with a fault. */
+/* A whole number, or `word`, which stands for `word_value`; false with a fault. */
 static bool read_number_or_word(const struct parameter_set *query, const char *name, const char *word,
                                 size_t word_value, size_t *value, struct parameter_faults *faults) {
     const char *given = parameter_text(query, name);
@@ -21,11 +22,6 @@ static bool read_number_or_word(const struct parameter_set *query, const char *n
         return false;
     }
     return true;
-}
-
-static void answer_faults(struct request *request, struct parameter_faults *faults) {
-    response_set_faults(&request->response, faults);
-    parameter_faults_free(faults);
 }
 
 struct question {
@@ -133,8 +129,7 @@ void api_attention_get(struct request *request) {
     bool is_mean = strcmp(parameter_text(&request->query, "head"), "mean") == 0;
     read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &question.epoch, &faults);
     read_number_or_word(&request->query, "head", "mean", 0, &head, &faults);
-    if (faults.count > 0) {
-        answer_faults(request, &faults);
+    if (api_answer_faults(request, &faults)) {
         return;
     }
     question.head = is_mean ? INSPECTION_HEAD_MEAN : (int)head;
@@ -179,7 +174,7 @@ void api_attention_mean_get(struct request *request) {
     struct error error = {0};
     size_t epoch;
     if (!read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &epoch, &faults)) {
-        answer_faults(request, &faults);
+        api_answer_faults(request, &faults);
         return;
     }
     struct inspector *inspector = request->service->inspector;

@@ -1,3 +1,4 @@
+/* From a request's JSON to a prepared set of parameters: see api_parameters.h. */
 #include "server/api_parameters.h"
 
 #include "server/json_parameters.h"

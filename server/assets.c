@@ -1,3 +1,4 @@
+/* Finds the page's files and answers with them: see assets.h. */
 #include "server/assets.h"
 
 #include "server/file.h"

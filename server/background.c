@@ -1,3 +1,4 @@
+/* A queue of work and the threads that do it: see background.h. */
 #include "server/background.h"
 
 #include <pthread.h>

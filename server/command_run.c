@@ -122,7 +122,7 @@ static bool read_options(struct options *options, int count, char *const *argume
     return is_read;
 }
 
-/* Takes "--name" and its value; returns how many arguments were taken, 0 on a fault. */
+/* Takes "--name" and its value, or adds a fault; returns how many arguments that were. */
 static int read_argument(struct run_arguments *run, int count, char *const *arguments,
                          struct parameter_faults *faults) {
     const char *argument = arguments[0];

@@ -1,3 +1,4 @@
+/* The listening socket: see http_listen.h. */
 #include "server/http_listen.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* From a response to libmicrohttpd's: see http_send.h. */
 #include "server/http_send.h"
 
 #include "server/stream.h"

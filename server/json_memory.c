@@ -1,3 +1,4 @@
+/* Allocations that wait for memory: see json_memory.h. */
 #include "server/json_memory.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* Parameters read from JSON and written as JSON: see json_parameters.h. */
 #include "server/json_parameters.h"
 
 #include "server/json_writer.h"

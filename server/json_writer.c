@@ -1,4 +1,7 @@
+/* JSON into a text: see json_writer.h. How numbers are written is in json_number.c. */
 #include "server/json_writer.h"
+
+#include "core/tasks/utf8.h"
 
 #include <string.h>
 
@@ -7,28 +10,6 @@ static void write_separator(struct text *text) {
     if (text->length > 0 && !strchr("{[: \n", text->bytes[text->length - 1])) {
         text_append(text, ",", 1);
     }
-}
-
-/* The length of the valid UTF-8 sequence at `bytes`, or 0. */
-static size_t utf8_length(const unsigned char *bytes) {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = bytes[0] < 0x80       ? 1
-                    : bytes[0] >> 5 == 6  ? 2
-                    : bytes[0] >> 4 == 14 ? 3
-                    : bytes[0] >> 3 == 30 ? 4
-                                          : 0;
-    if (length < 2) {
-        return length;
-    }
-    unsigned point = bytes[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (bytes[i] >> 6 != 2) {
-            return 0;
-        }
-        point = point << 6 | (bytes[i] & 0x3fu);
-    }
-    bool is_surrogate = point >= 0xd800 && point < 0xe000;
-    return point < least[length] || point > 0x10ffff || is_surrogate ? 0 : length;
 }
 
 static void write_escaped(struct text *text, unsigned char byte) {
@@ -64,8 +45,10 @@ static void write_quoted(struct text *text, const char *value) {
         text_append(text, bytes, plain);
         bytes += plain;
         if (*bytes >= 0x80) {
-            size_t length = utf8_length(bytes);
-            text_append(text, length ? (const char *)bytes : "\xef\xbf\xbd", length ? length : 3);
+            uint32_t code_point;
+            const char *character = (const char *)bytes;
+            size_t length = utf8_decode(character, strnlen(character, UTF8_MAXIMUM_LENGTH), &code_point);
+            text_append(text, length ? character : "\xef\xbf\xbd", length ? length : 3);
             bytes += length ? length : 1;
         } else if (*bytes) {
             write_escaped(text, *bytes++);

@@ -1,3 +1,4 @@
+/* The memory of the machine or the container: see memory_limit.h. */
 #include "server/memory_limit.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Schemas as text, put together by the preprocessor: see openapi_schemas.h. */
 #include "server/openapi_schemas.h"
 
 #define REFERENCE(name) "{\"$ref\":\"#/components/schemas/" name "\"}"
@@ -52,17 +53,18 @@ const struct openapi_schema openapi_schemas[] = {
                           NUMBER_OR_NULL) ",\"mean\":" NUMBER_OR_NULL ",\"worst\":" NUMBER_OR_NULL
                                           ",\"parameter_count\":{\"type\":[\"integer\",\"null\"]},"
                                           "\"seconds\":" NUMBER_OR_NULL)},
-    {"Comparison",
-     OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"state\":" STATE ",\"progress\":" PROGRESS
-            ",\"runs\":" STRINGS ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")))},
+    {"Comparison", OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING ",\"state\":" STATE
+                          ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL ",\"seeds\":" INTEGERS
+                          ",\"runs\":" STRINGS ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")))},
     {"ComparisonList",
      OBJECT("\"comparisons\":" LIST_OF(REFERENCE("Comparison")) ",\"next\":" STRING_OR_NULL)},
     {"Experiment", OBJECT("\"name\":" STRING ",\"title\":" STRING ",\"summary\":" STRING
                           ",\"trains_model\":" BOOLEAN ",\"parameters\":{\"type\":\"object\"}")},
     {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")))},
-    {"Dataset", OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"rows\":" INTEGER
-                       ",\"classes\":" INTEGER ",\"words\":" INTEGER ",\"size_bytes\":" INTEGER
-                       ",\"created_at\":" TIME_OR_NULL ",\"may_delete\":{\"type\":\"boolean\"}")},
+    {"Dataset",
+     OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING
+            ",\"rows\":" INTEGER ",\"classes\":" INTEGER ",\"words\":" INTEGER ",\"size_bytes\":" INTEGER
+            ",\"created_at\":" TIME_OR_NULL ",\"may_delete\":{\"type\":\"boolean\"}")},
     {"DatasetList", OBJECT("\"datasets\":" LIST_OF(REFERENCE("Dataset")))},
     {"Example", OBJECT("\"index\":" INTEGER ",\"label\":" LABEL ",\"class_index\":" INTEGER
                        ",\"values\":" NUMBERS ",\"text\":" STRING ",\"tokens\":" STRINGS

@@ -1,3 +1,4 @@
+/* The table of options: see options.h. */
 #include "server/options.h"
 
 #include "server/http_listen.h"

@@ -1,3 +1,4 @@
+/* A ring of suspended connections and the thread that watches their deadlines: see parking.h. */
 #include "server/parking.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Problems, their titles, and which status an error's code becomes: see problem.h. */
 #include "server/problem.h"
 
 #include "server/json_writer.h"

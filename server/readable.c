@@ -1,3 +1,4 @@
+/* Results as lines and tables: see readable.h. */
 #include "server/readable.h"
 
 #include <stdbool.h>

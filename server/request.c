@@ -1,3 +1,4 @@
+/* Reads a request's query and body: see request.h. */
 #include "server/request.h"
 
 #include "server/json_parameters.h"

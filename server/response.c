@@ -1,3 +1,4 @@
+/* Fills in an answer: see response.h. */
 #include "server/response.h"
 
 #include "server/problem.h"

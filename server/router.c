@@ -1,3 +1,4 @@
+/* Matches a path against the table of routes: see router.h. */
 #include "server/router.h"
 
 #include <stdio.h>

@@ -54,20 +54,16 @@ void run_write_json(struct text *text, const char *key, const struct run_record 
     json_write_end_object(text);
 }
 
-static char *release_text(struct text *text, size_t *length, struct error *error) {
-    size_t size = text->length;
-    char *bytes = text_release(text);
+char *run_to_json(const struct run_record *run, size_t *length, struct error *error) {
+    struct text text = {0};
+    run_write_json(&text, NULL, run);
+    size_t size = text.length;
+    char *bytes = text_release(&text);
     if (bytes == NULL)
         error_set_memory(error, size);
     else if (length != NULL)
         *length = size;
     return bytes;
-}
-
-char *run_to_json(const struct run_record *run, size_t *length, struct error *error) {
-    struct text text = {0};
-    run_write_json(&text, NULL, run);
-    return release_text(&text, length, error);
 }
 
 static void write_row(struct text *text, const struct comparison_row *row, size_t seed_count) {
@@ -106,10 +102,4 @@ void comparison_write_json(struct text *text, const char *key, const struct comp
         write_row(text, &view->rows[i], view->seed_count);
     json_write_end_array(text);
     json_write_end_object(text);
-}
-
-char *comparison_to_json(const struct comparison_view *view, size_t *length, struct error *error) {
-    struct text text = {0};
-    comparison_write_json(&text, NULL, view);
-    return release_text(&text, length, error);
 }

@@ -108,8 +108,7 @@ bool runs_list_comparisons(struct runs *runs, const char *before, size_t limit, 
 bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison_view *view,
                             struct error *error);
 bool runs_delete_comparison(struct runs *runs, const char *id, struct error *error);
-/* The comparison as the API shows it, as JSON text; release with free(). */
+/* The comparison as the API shows it, as a value inside other JSON. */
 void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view);
-char *comparison_to_json(const struct comparison_view *view, size_t *length, struct error *error);
 
 #endif

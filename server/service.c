@@ -1,3 +1,4 @@
+/* Opens and closes what the daemon consists of, in order: see service.h. */
 #include "server/service.h"
 
 #include "server/json_memory.h"

@@ -1,3 +1,4 @@
+/* Counters by route and status, and their latencies: see statistics.h. */
 #include "server/statistics.h"
 
 #include <pthread.h>

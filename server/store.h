@@ -115,7 +115,6 @@ struct store {
     bool (*list_unfinished_runs)(struct store *store, struct run_record **runs, size_t *count,
                                  struct error *error);
     bool (*delete_run)(struct store *store, const char *id, struct error *error);
-    bool (*count_runs)(struct store *store, size_t counts[RUN_CANCELLED + 1], struct error *error);
 
     bool (*find_comparison)(struct store *store, const char *id, struct comparison_record *comparison,
                             struct error *error);

@@ -2,7 +2,6 @@
 #include "server/store_sqlite.h"
 
 #include <stdio.h>
-
 #include <stdlib.h>
 
 enum { CACHE_BYTES_LIMIT = 64 * 1024 * 1024 };

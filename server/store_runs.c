@@ -2,9 +2,7 @@
 #include "server/store_sqlite.h"
 
 #include <stdio.h>
-
 #include <stdlib.h>
-#include <string.h>
 
 #define RUN_COLUMNS                                                                                          \
     "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
@@ -180,22 +178,6 @@ static bool store_delete_run(struct store *store, const char *id, struct error *
     return transaction_end(self, ok, error);
 }
 
-static bool store_count_runs(struct store *store, size_t counts[RUN_CANCELLED + 1], struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
-    bool ok = true;
-    memset(counts, 0, (RUN_CANCELLED + 1) * sizeof counts[0]);
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
-        statement_bind(reader, error, "SELECT state, count(*) FROM runs GROUP BY state", "");
-    while (statement_next(reader, statement, &ok, error)) {
-        int state = sqlite3_column_int(statement, 0);
-        if (state >= 0 && state <= RUN_CANCELLED)
-            counts[state] = (size_t)sqlite3_column_int64(statement, 1);
-    }
-    pthread_mutex_unlock(&reader->mutex);
-    return ok;
-}
-
 void store_install_runs(struct store *store) {
     store->add_runs = store_add_runs;
     store->update_run = store_update_run;
@@ -203,5 +185,4 @@ void store_install_runs(struct store *store) {
     store->list_runs = store_list_runs;
     store->list_unfinished_runs = store_list_unfinished_runs;
     store->delete_run = store_delete_run;
-    store->count_runs = store_count_runs;
 }

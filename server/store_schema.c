@@ -5,7 +5,6 @@
 #include "server/store_sqlite.h"
 
 #include <stdio.h>
-
 #include <string.h>
 
 /* "atlb": tells our databases from others. */

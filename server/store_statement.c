@@ -1,11 +1,10 @@
 /* Transactions and statements of the SQLite store, and what SQLite's failures mean to a user. */
 #include "server/store_sqlite.h"
 
-#include <stdio.h>
-
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Writes events to one client, piece by piece: see stream.h. */
 #include "server/stream.h"
 
 #include "server/request.h"

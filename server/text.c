@@ -1,3 +1,4 @@
+/* A growable run of bytes: see text.h. */
 #include "server/text.h"
 
 #include <stdarg.h>

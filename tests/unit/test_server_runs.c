@@ -386,12 +386,13 @@ START_TEST(a_comparison_makes_a_table) {
     ck_assert_double_eq(row->worst, fmin(row->accuracies[0], fmin(row->accuracies[1], row->accuracies[2])));
     ck_assert_int_eq(row->parameter_count, COUNTING_WEIGHTS);
     ck_assert_double_eq(row->seconds, 1.5);
-    char *json = comparison_to_json(&view, NULL, &error);
-    json_t *object = json_loads(json, 0, NULL);
+    struct text json = {0};
+    comparison_write_json(&json, NULL, &view);
+    json_t *object = json_loads(json.bytes, 0, NULL);
     ck_assert_uint_eq(json_array_size(json_object_get(object, "runs")), VARIANTS * SEEDS);
     ck_assert_uint_eq(json_array_size(json_object_get(object, "rows")), VARIANTS);
     json_decref(object);
-    free(json);
+    text_free(&json);
     comparison_view_clear(&view);
     ck_assert(!runs_cancel_comparison(runs, id, NULL, &error));
     ck_assert_int_eq(error.code, ERROR_CONFLICT);

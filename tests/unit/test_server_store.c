@@ -129,10 +129,6 @@ START_TEST(listings_filter_and_page) {
     assert_listing((struct run_filter){.state = RUN_FAILED, .limit = 10}, "c");
     assert_listing((struct run_filter){.state = -1, .experiment = "cost", .limit = 10}, "");
     assert_listing((struct run_filter){.state = -1, .owner = "' OR 1=1 --", .limit = 10}, "");
-    size_t counts[RUN_CANCELLED + 1];
-    ck_assert(store->count_runs(store, counts, &error));
-    ck_assert_uint_eq(counts[RUN_QUEUED], 3);
-    ck_assert_uint_eq(counts[RUN_FAILED], 1);
 }
 END_TEST
 
