@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LISTED_RESULT_MAXIMUM = 16 << 10 };
+
 static void answer_run(struct request *request, unsigned status, const struct run_record *run) {
     struct text text = {0};
     run_write_json(&text, NULL, run);
@@ -67,6 +69,15 @@ void api_runs_create(struct request *request) {
     parameter_set_free(&set);
 }
 
+/* In a list a large result is left out, so that a page of runs stays light; the run itself has it. */
+static void write_listed_run(struct text *text, struct run_record *run) {
+    if (run->result_json && strlen(run->result_json) > LISTED_RESULT_MAXIMUM) {
+        free(run->result_json);
+        run->result_json = NULL;
+    }
+    run_write_json(text, NULL, run);
+}
+
 void api_runs_list(struct request *request) {
     const struct parameter_set *query = &request->query;
     struct run_filter filter = {
@@ -85,7 +96,7 @@ void api_runs_list(struct request *request) {
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "runs");
     for (size_t i = 0; i < count; i++) {
-        run_write_json(&text, NULL, &runs[i]);
+        write_listed_run(&text, &runs[i]);
     }
     json_write_end_array(&text);
     json_write_string(&text, "next", count == filter.limit && count > 0 ? runs[count - 1].id : NULL);

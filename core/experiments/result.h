@@ -7,6 +7,8 @@
 #ifndef ATTNLAB_CORE_EXPERIMENTS_RESULT_H
 #define ATTNLAB_CORE_EXPERIMENTS_RESULT_H
 
+#include "core/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +46,9 @@ void result_matrix(const struct result_sink *sink, const char *key, const float 
 void result_tensor(const struct result_sink *sink, const char *key, const float *values, size_t depth,
                    size_t rows, size_t columns);
 void result_integers(const struct result_sink *sink, const char *key, const int64_t *values, size_t count);
+/* Bytes, as a text in base64 (RFC 4648, with padding): a third of what an array of numbers takes. False with
+ * ERROR_MEMORY. */
+bool result_bytes(const struct result_sink *sink, const char *key, const uint8_t *bytes, size_t count,
+                  struct error *error);
 
 #endif

@@ -94,24 +94,25 @@ static void mark_images(const struct retrieval_findings *findings, bool *shown) 
     }
 }
 
-static void write_images(const struct image_files *files, const bool *shown, const struct result_sink *sink) {
+/* A picture's pixels are bytes, row by row. */
+static bool write_images(const struct image_files *files, const bool *shown, const struct result_sink *sink,
+                         struct error *error) {
+    bool good = true;
     size_t pixels = files->images.shape[1] * files->images.shape[2];
     result_integer(sink, "image_rows", (int64_t)files->images.shape[1]);
     result_integer(sink, "image_columns", (int64_t)files->images.shape[2]);
     result_begin_array(sink, "images");
-    for (size_t i = 0; i < files->images.shape[0]; i++) {
+    for (size_t i = 0; i < files->images.shape[0] && good; i++) {
         if (!shown[i])
             continue;
         result_begin_object(sink, NULL);
         result_integer(sink, "index", (int64_t)i);
         result_integer(sink, "label", files->labels.values[i]);
-        result_begin_array(sink, "pixels");
-        for (size_t j = 0; j < pixels; j++)
-            result_integer(sink, NULL, files->images.values[i * pixels + j]);
-        result_end_array(sink);
+        good = result_bytes(sink, "pixels", files->images.values + i * pixels, pixels, error);
         result_end_object(sink);
     }
     result_end_array(sink);
+    return good;
 }
 
 static void write_class_names(const struct result_sink *sink) {
@@ -146,8 +147,8 @@ bool retrieval_report_write(const struct retrieval_findings *findings, const str
     write_agreement(findings, sink);
     write_class_names(sink);
     write_neighbours(findings, files, sink);
-    write_images(files, shown, sink);
+    bool good = write_images(files, shown, sink, error);
     result_end_object(sink);
     free(shown);
-    return true;
+    return good;
 }

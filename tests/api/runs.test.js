@@ -123,6 +123,17 @@ test("the list is newest first, in pages and by filters", async () => {
     assert.deepEqual((await client.get("api/runs?experiment=nothing")).runs, []);
 });
 
+test("a large result is in the run, not in the list", async () => {
+    const large = await client.run({ experiment: "attention-steps", tokens: 64 });
+    const small = await client.run({ experiment: "attention-steps", tokens: 4 });
+    assert.ok(JSON.stringify(large.result).length > 16384);
+    const { runs } = await client.get("api/runs?experiment=attention-steps");
+    assert.deepEqual(runs.map(({ id, state }) => [id, state]), [[small.id, "succeeded"], [large.id, "succeeded"]]);
+    assert.deepEqual(runs[0].result, small.result);
+    assert.equal(runs[1].result, null);
+    assert.deepEqual((await client.get(`api/runs/${large.id}`)).result, large.result);
+});
+
 test("metrics have one row an epoch, as JSON and as CSV", async () => {
     const { id } = await client.run(smallTraining);
     const { rows } = await client.get(`api/runs/${id}/metrics`);

@@ -2,6 +2,7 @@
 #include "tests/unit/result_tree.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static struct result_tree tree;
 static struct result_sink sink;
@@ -63,6 +64,25 @@ START_TEST(matrices_are_arrays_of_rows) {
 }
 END_TEST
 
+/* The examples of RFC 4648, and what lies above 127. */
+START_TEST(bytes_are_base64) {
+    static const char *const expected[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+    const uint8_t high[] = {0xfb, 0xef, 0xff};
+    result_begin_array(&sink, "examples");
+    for (size_t i = 0; i < 7; i++)
+        ck_assert(result_bytes(&sink, NULL, (const uint8_t *)"foobar", i, NULL));
+    result_end_array(&sink);
+    ck_assert(result_bytes(&sink, "high", high, sizeof high, NULL));
+    result_end_object(&sink);
+    for (size_t i = 0; i < 7; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "examples.%zu", i);
+        ck_assert_str_eq(result_tree_get(&tree, path)->text, expected[i]);
+    }
+    ck_assert_str_eq(result_tree_get(&tree, "high")->text, "++//");
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("result");
     TCase *cases = tcase_create("all");
@@ -70,6 +90,7 @@ int main(void) {
     tcase_add_test(cases, values_keep_their_keys_and_kinds);
     tcase_add_test(cases, numbers_that_are_not_finite_are_null);
     tcase_add_test(cases, matrices_are_arrays_of_rows);
+    tcase_add_test(cases, bytes_are_base64);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

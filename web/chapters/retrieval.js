@@ -97,12 +97,15 @@ function rateTable(result) {
     });
 }
 
-// A grey picture on a canvas, each pixel enlarged.
+// A grey picture on a canvas, each pixel enlarged. `pixels` are bytes in base64.
 function drawPicture(pixels, rows, columns, label) {
     const canvas = h("canvas", { width: columns, height: rows, role: "img", "aria-label": label, class: "picture" });
     const context = canvas.getContext("2d");
     const image = context.createImageData(columns, rows);
-    pixels.forEach((value, index) => image.data.set([value, value, value, 255], 4 * index));
+    [...atob(pixels)].forEach((character, index) => {
+        const value = character.charCodeAt(0);
+        image.data.set([value, value, value, 255], 4 * index);
+    });
     context.putImageData(image, 0, 0);
     canvas.style.width = `${PIXEL_SIZE * columns}px`;
     canvas.style.height = `${PIXEL_SIZE * rows}px`;
