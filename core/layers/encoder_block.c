@@ -206,14 +206,27 @@ static void backward(const struct layer *layer, const float *parameters, const f
         unpack_rows(&block, pass->present, grad_packed, grad_input);
 }
 
+static void write_weights(const struct layer *layer, const float *saved, size_t first, size_t queries,
+                          float *weights, const struct layer_pass *pass) {
+    struct block block = block_of(layer, pass->count);
+    size_t matrices = block.attention.skips_padding ? 4 : 3;
+    attention_write_weights(&block.attention, saved + block.capacity * (matrices * block.width + 4), pass,
+                            first, queries, weights);
+}
+
 static void attention(const struct layer *layer, const float *parameters, const float *input,
                       const float *saved, float *weights, const struct layer_pass *pass) {
     (void)parameters;
     (void)input;
-    struct block block = block_of(layer, pass->count);
-    size_t matrices = block.attention.skips_padding ? 4 : 3;
-    attention_write_weights(&block.attention, saved + block.capacity * (matrices * block.width + 4), pass,
-                            weights);
+    write_weights(layer, saved, 0, layer->input.steps, weights, pass);
+}
+
+static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
+                           float *saved, size_t first, size_t queries, float *weights,
+                           const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    write_weights(layer, saved, first, queries, weights, pass);
 }
 
 const struct layer_type layer_encoder_block = {
@@ -226,6 +239,7 @@ const struct layer_type layer_encoder_block = {
     .forward = forward,
     .backward = backward,
     .attention = attention,
+    .attention_rows = attention_rows,
 };
 
 const struct layer_type layer_torch_encoder_block = {
@@ -238,4 +252,5 @@ const struct layer_type layer_torch_encoder_block = {
     .forward = forward,
     .backward = backward,
     .attention = attention,
+    .attention_rows = attention_rows,
 };

@@ -105,7 +105,7 @@ struct layer_type {
     void (*attention)(const struct layer *layer, const float *parameters, const float *input,
                       const float *saved, float *weights, const struct layer_pass *pass);
 
-    /* Instead of `attention`, in layers that keep no matrix and compute what is asked for: writes
+    /* Instead of `attention` or beside it, in layers that need not keep the matrix: writes
      * weights[count][heads][queries][keys] of the queries from `first` on. */
     void (*attention_rows)(const struct layer *layer, const float *parameters, const float *input,
                            float *saved, size_t first, size_t queries, float *weights,

@@ -2,6 +2,8 @@
 #include "core/layers/multi_head_attention.h"
 
 #include "core/layers/linear.h"
+#include "core/layers/tiled_attention.h"
+#include "core/layers/tiled_head.h"
 #include "core/math/attention_head.h"
 #include "core/math/matrix.h"
 #include "core/random/torch_init.h"
@@ -96,9 +98,14 @@ static size_t stride_of(const struct attention_shape *shape, size_t steps) {
     return is_short(shape) ? (shape->steps + 7) / 8 * 8 : steps;
 }
 
-/* Floats of one head's weights for one example. */
+/* Long sequences keep no weights but a number for each query (core/layers/tiled_head.h). */
+static bool is_tiled(const struct attention_shape *shape) {
+    return shape->steps >= TILED_ATTENTION_STEPS;
+}
+
+/* Floats of one head's weights for one example, or of what is kept instead. */
 static size_t weights_size(const struct attention_shape *shape) {
-    return shape->steps * stride_of(shape, shape->steps);
+    return is_tiled(shape) ? shape->steps : shape->steps * stride_of(shape, shape->steps);
 }
 
 size_t attention_saved_size(const struct attention_shape *shape) {
@@ -107,7 +114,9 @@ size_t attention_saved_size(const struct attention_shape *shape) {
 }
 
 size_t attention_scratch_size(const struct attention_shape *shape) {
-    return 4 * shape->count * shape->steps * shape->width + weights_size(shape);
+    return 4 * shape->count * shape->steps * shape->width +
+           (is_tiled(shape) ? tiled_head_scratch_size(shape->steps, shape->width / shape->heads)
+                            : weights_size(shape));
 }
 
 size_t attention_row_count(const struct attention_shape *shape, const struct layer_pass *pass) {
@@ -141,9 +150,11 @@ static struct example_rows rows_of(const struct attention_shape *shape, const st
     return rows;
 }
 
-static struct attention_head head_of(const struct attention_shape *shape, const struct saved_matrices *at,
+/* A head within `saved`. */
+static struct attention_head head_of(const struct attention_shape *shape, const float *saved,
                                      const struct example_rows *rows, size_t head, const float *bias) {
     size_t width = shape->width / shape->heads, start = rows->first * shape->width + head * width;
+    size_t size = shape->count * shape->steps * shape->width;
     return (struct attention_head){.steps = rows->steps,
                                    .width = width,
                                    .row = shape->width,
@@ -151,9 +162,9 @@ static struct attention_head head_of(const struct attention_shape *shape, const 
                                    .scale = (float)(1 / sqrt((double)width)),
                                    .is_causal = shape->mask == ATTENTION_MASK_CAUSAL,
                                    .bias = bias,
-                                   .query = at->query + start,
-                                   .key = at->key + start,
-                                   .value = at->value + start};
+                                   .query = saved + start,
+                                   .key = saved + size + start,
+                                   .value = saved + 2 * size + start};
 }
 
 /* bias[steps] for one example: -infinity where a key is hidden. */
@@ -192,11 +203,14 @@ static void forward_heads(const struct attention_shape *shape, const struct save
         if (is_hidden)
             fill_bias(&rows, bias);
         for (size_t h = 0; h < shape->heads; h++) {
-            struct attention_head head = head_of(shape, at, &rows, h, is_hidden ? bias : NULL);
+            struct attention_head head = head_of(shape, at->query, &rows, h, is_hidden ? bias : NULL);
             float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
             float *context = at->context + (head.query - at->query);
+            struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
             if (is_short(shape))
                 pass->kernels->attention_head_forward(&head, weights, context);
+            else if (is_tiled(shape))
+                tiled_head_forward(&tiled, weights, context);
             else
                 long_head_forward(&head, &rows, weights, context, pass->kernels);
         }
@@ -240,14 +254,17 @@ static void backward_heads(const struct attention_shape *shape, const struct sav
     for (size_t i = 0; i < shape->count; i++) {
         rows = rows_of(shape, pass, i, rows);
         for (size_t h = 0; h < shape->heads; h++) {
-            struct attention_head head = head_of(shape, at, &rows, h, NULL);
+            struct attention_head head = head_of(shape, at->query, &rows, h, NULL);
             size_t start = (size_t)(head.query - at->query);
             const float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
             struct attention_head_gradients gradients = {grad->context + start, grad->query + start,
                                                          grad->key + start, grad->value + start,
                                                          grad->weights};
+            struct tiled_head tiled = {&head, rows.present, pass->kernels, grad->weights};
             if (is_short(shape))
                 pass->kernels->attention_head_backward(&head, weights, &gradients);
+            else if (is_tiled(shape))
+                tiled_head_backward(&tiled, weights, at->context + start, &gradients);
             else
                 long_head_backward(&head, weights, &gradients, pass->kernels);
         }
@@ -275,27 +292,49 @@ void attention_backward(const struct attention_shape *shape, const struct attent
                         wanted ? grad_parameters + bias[i] : NULL, rows, width, width);
 }
 
-/* One row of weights[steps] of an example, from its packed form: of the present keys only. */
-static void unpack_row(const float *packed, const uint8_t *present, size_t steps, float *row) {
-    for (size_t key = 0, from = 0; key < steps; key++)
-        row[key] = present == NULL || present[key] != 0 ? packed[from++] : 0;
+/* Spreads weights[queries][steps], which begin with packed rows of the present queries' weights for the
+ * `keys` present, over all. From the end, so that nothing is overwritten before it is read. */
+static void unpack_weights(const uint8_t *present, size_t steps, size_t keys, size_t first, size_t queries,
+                           size_t packed_queries, float *weights) {
+    for (size_t query = queries; query-- > 0;) {
+        float *row = weights + query * steps;
+        bool is_present = present[first + query] != 0;
+        const float *from = is_present ? weights + --packed_queries * keys : NULL;
+        for (size_t key = steps, left = keys; key-- > 0;)
+            row[key] = is_present && present[key] != 0 ? from[--left] : 0;
+    }
+}
+
+static size_t count_present(const uint8_t *present, size_t count) {
+    size_t sum = 0;
+    for (size_t t = 0; t < count; t++)
+        sum += present[t];
+    return sum;
 }
 
 void attention_write_weights(const struct attention_shape *shape, const float *saved,
-                             const struct layer_pass *pass, float *weights) {
-    size_t steps = shape->steps;
-    const float *packed = saved + 4 * shape->count * steps * shape->width;
+                             const struct layer_pass *pass, size_t first, size_t queries, float *weights) {
+    size_t steps = shape->steps, size = shape->count * steps * shape->width;
+    const float *kept = saved + 4 * size;
     struct example_rows rows = {0};
     for (size_t i = 0; i < shape->count; i++) {
         rows = rows_of(shape, pass, i, rows);
-        const uint8_t *present =
+        const uint8_t *skipped =
             shape->skips_padding && pass->present != NULL ? pass->present + i * steps : NULL;
-        for (size_t h = 0; h < shape->heads; h++, packed += weights_size(shape))
-            for (size_t query = 0, from = 0; query < steps; query++, weights += steps)
-                if (present == NULL || present[query] != 0)
-                    unpack_row(packed + from++ * stride_of(shape, rows.steps), present, steps, weights);
-                else
-                    memset(weights, 0, steps * sizeof *weights);
+        size_t from = skipped == NULL ? first : count_present(skipped, first);
+        size_t count = skipped == NULL ? queries : count_present(skipped + first, queries);
+        for (size_t h = 0; h < shape->heads; h++, kept += weights_size(shape), weights += queries * steps) {
+            struct attention_head head = head_of(shape, saved, &rows, h, NULL);
+            struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
+            if (is_tiled(shape))
+                tiled_head_weights(&tiled, kept, from, count, weights);
+            else
+                for (size_t row = 0; row < count; row++)
+                    memcpy(weights + row * rows.steps, kept + (from + row) * head.stride,
+                           rows.steps * sizeof *weights);
+            if (skipped != NULL)
+                unpack_weights(skipped, steps, rows.steps, first, queries, count, weights);
+        }
     }
 }
 
@@ -365,7 +404,16 @@ static void attention(const struct layer *layer, const float *parameters, const 
     (void)parameters;
     (void)input;
     struct attention_shape shape = shape_of(layer, pass->count);
-    attention_write_weights(&shape, saved, pass, weights);
+    attention_write_weights(&shape, saved, pass, 0, shape.steps, weights);
+}
+
+static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
+                           float *saved, size_t first, size_t queries, float *weights,
+                           const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    struct attention_shape shape = shape_of(layer, pass->count);
+    attention_write_weights(&shape, saved, pass, first, queries, weights);
 }
 
 const struct layer_type layer_multi_head_attention = {
@@ -378,6 +426,7 @@ const struct layer_type layer_multi_head_attention = {
     .forward = forward,
     .backward = backward,
     .attention = attention,
+    .attention_rows = attention_rows,
 };
 
 const struct layer_type layer_torch_multi_head_attention = {
@@ -390,4 +439,5 @@ const struct layer_type layer_torch_multi_head_attention = {
     .forward = forward,
     .backward = backward,
     .attention = attention,
+    .attention_rows = attention_rows,
 };

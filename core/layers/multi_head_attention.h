@@ -43,9 +43,10 @@ void attention_initialise(size_t width, bool torch_layout, float *parameters,
 /* saved: query, key, value and context [rows][width] each, and the weights of each example and head. */
 size_t attention_saved_size(const struct attention_shape *shape);
 size_t attention_scratch_size(const struct attention_shape *shape);
-/* weights[count][heads][steps][steps] from `saved`, after forward; 0 where either side is skipped padding. */
+/* weights[count][heads][queries][steps] of the queries from `first` on, after forward; 0 where either side is
+ * skipped padding. */
 void attention_write_weights(const struct attention_shape *shape, const float *saved,
-                             const struct layer_pass *pass, float *weights);
+                             const struct layer_pass *pass, size_t first, size_t queries, float *weights);
 
 void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,
                        const float *parameters, const float *input, float *output, float *saved,

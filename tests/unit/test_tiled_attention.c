@@ -1,7 +1,9 @@
 /* Tiled attention: its kernels against the plain ones, the layer against the one that keeps its matrix and
  * against finite differences, and how much memory it takes. */
+#include "core/layers/encoder_block.h"
 #include "core/layers/pooled_attention.h"
 #include "core/layers/tiled_attention.h"
+#include "core/layers/tiled_head.h"
 #include "core/math/arena.h"
 #include "core/math/tile_kernels.h"
 #include "core/model/models.h"
@@ -130,6 +132,127 @@ START_TEST(gradients_agree_with_differences) {
 }
 END_TEST
 
+enum { HEAD_WIDTH = 5, ROW = 12 };
+
+/* By the formulas, in double: context and the gradients of query, key and value, [steps][ROW] each. */
+static void attend_by_formula(const struct attention_head *head, const uint8_t *keys_present,
+                              const float *grad_context, double (*out)[800 * ROW]) {
+    static double w[800];
+    memset(out, 0, 4 * sizeof *out);
+    for (size_t i = 0; i < head->steps; i++) {
+        size_t keys = head->is_causal ? i + 1 : head->steps;
+        double sum = 0, mean = 0;
+        for (size_t j = 0; j < keys; j++) {
+            double score = 0;
+            for (size_t k = 0; k < HEAD_WIDTH; k++)
+                score += (double)head->query[i * ROW + k] * (double)head->key[j * ROW + k];
+            w[j] = keys_present != NULL && !keys_present[j] ? 0 : exp((double)head->scale * score);
+            sum += w[j];
+        }
+        for (size_t j = 0; j < keys; j++) {
+            w[j] = sum > 0 ? w[j] / sum : 0;
+            for (size_t k = 0; k < HEAD_WIDTH; k++) {
+                out[0][i * ROW + k] += w[j] * (double)head->value[j * ROW + k];
+                out[3][j * ROW + k] += w[j] * (double)grad_context[i * ROW + k];
+                mean += w[j] * (double)grad_context[i * ROW + k] * (double)head->value[j * ROW + k];
+            }
+        }
+        for (size_t j = 0; j < keys; j++) {
+            double g = 0;
+            for (size_t k = 0; k < HEAD_WIDTH; k++)
+                g += (double)grad_context[i * ROW + k] * (double)head->value[j * ROW + k];
+            double grad_score = (double)head->scale * w[j] * (g - mean);
+            for (size_t k = 0; k < HEAD_WIDTH; k++) {
+                out[1][i * ROW + k] += grad_score * (double)head->key[j * ROW + k];
+                out[2][j * ROW + k] += grad_score * (double)head->query[i * ROW + k];
+            }
+        }
+    }
+}
+
+START_TEST(tiled_heads_follow_the_formulas) {
+    static float in[4][800 * ROW], got[4][800 * ROW], normaliser[800], weights[3 * 800];
+    static double expected[4][800 * ROW];
+    const size_t steps = lengths[_i / 4];
+    const struct kernels *kernels = _i % 3 == 0 ? &kernels_plain : chosen;
+    fill_present(steps, false);
+    for (size_t i = 0; i < 4; i++)
+        draw(in[i], steps * ROW, 20 + i, 1);
+    struct attention_head head = {.steps = steps,
+                                  .width = HEAD_WIDTH,
+                                  .row = ROW,
+                                  .scale = 0.8F,
+                                  .is_causal = _i & CAUSAL,
+                                  .query = in[0],
+                                  .key = in[1],
+                                  .value = in[2]};
+    struct tiled_head tiled = {&head, _i & PADDING ? present : NULL, kernels,
+                               layer_check_floats(tiled_head_scratch_size(steps, HEAD_WIDTH))};
+    memset(got, 0, sizeof got);
+    attend_by_formula(&head, tiled.present, in[3], expected);
+    tiled_head_forward(&tiled, normaliser, got[0]);
+    struct attention_head_gradients gradients = {in[3], got[1], got[2], got[3], NULL};
+    tiled_head_backward(&tiled, normaliser, got[0], &gradients);
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < steps * ROW; j++)
+            ck_assert_msg(fabs((double)got[i][j] - expected[i][j]) <= 1e-5 * (1 + fabs(expected[i][j])),
+                          "part %zu [%zu]: %g, not %g", i, j, (double)got[i][j], expected[i][j]);
+    size_t queries = steps < 3 ? steps : 3;
+    tiled_head_weights(&tiled, normaliser, steps - queries, queries, weights);
+    for (size_t i = 0; i < queries; i++) {
+        double sum = 0, first = 0;
+        for (size_t j = 0; j < steps; j++) {
+            sum += (double)weights[i * steps + j];
+            first += (double)weights[i * steps + j] * (double)in[2][j * ROW];
+        }
+        ck_assert(fabs(sum - 1) <= 1e-5);
+        ck_assert(fabs(first - expected[0][(steps - queries + i) * ROW]) <= 1e-5);
+    }
+    free(tiled.scratch);
+}
+END_TEST
+
+/* A block over a long example that skips padding: as much as a shorter one without padding. */
+START_TEST(a_long_block_skips_padding) {
+    enum { LONG = TILED_ATTENTION_STEPS, WIDE = 8 };
+    struct layer_options options = {.heads = 2, .feedforward_width = 8, .skips_padding = true};
+    static uint8_t some[LONG];
+    struct layer_run runs[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct layer_shape shape = {i == 0 ? LONG : 300, WIDE};
+        runs[i] = layer_run_start(layer_make(&layer_encoder_block, "", shape, WIDE, &options), 1);
+        runs[i].pass.kernels = chosen;
+        draw(runs[i].parameters, runs[i].layer.parameter_count, 30, 0.5);
+        draw(runs[i].input, 300 * WIDE, 31, 1);
+        draw(runs[i].grad_output, 300 * WIDE, 32, 1);
+    }
+    memset(some, 1, 300);
+    runs[0].pass.present = some;
+    for (size_t i = 0; i < 2; i++) {
+        layer_run_forward(&runs[i]);
+        layer_run_backward(&runs[i]);
+    }
+    layer_check_equal("output", runs[0].output, runs[1].output, 300 * WIDE, 5e-6);
+    layer_check_equal("grad_input", runs[0].grad_input, runs[1].grad_input, 300 * WIDE, 2e-5);
+    layer_check_equal("grad_parameters", runs[0].grad_parameters, runs[1].grad_parameters,
+                      runs[0].layer.parameter_count, 1e-4);
+    ck_assert(runs[0].output[300 * WIDE] == 0 && runs[0].grad_input[300 * WIDE] == 0);
+    static float whole[2 * 300 * 300], window[2 * 3 * LONG];
+    layer_run_forward(&runs[0]);
+    layer_run_forward(&runs[1]);
+    runs[1].layer.type->attention_rows(&runs[1].layer, runs[1].parameters, runs[1].input, runs[1].saved, 0,
+                                       300, whole, &runs[1].pass);
+    runs[0].layer.type->attention_rows(&runs[0].layer, runs[0].parameters, runs[0].input, runs[0].saved, 298,
+                                       3, window, &runs[0].pass);
+    for (size_t head = 0; head < 2; head++) {
+        layer_check_equal("row", window + head * 3 * LONG, whole + (head * 300 + 298) * 300, 300, 2e-6);
+        ck_assert(window[head * 3 * LONG + 300] == 0 && window[(head * 3 + 2) * LONG] == 0);
+    }
+    layer_run_end(&runs[0]);
+    layer_run_end(&runs[1]);
+}
+END_TEST
+
 static struct model_options long_options(size_t steps, enum attention_storage storage) {
     return (struct model_options){.steps = steps, .class_count = 2, .width = 32, .storage = storage};
 }
@@ -192,6 +315,9 @@ int main(void) {
     tcase_add_loop_test(tiled, agrees_with_the_layer_that_keeps_its_matrix, 0,
                         4 * (int)(sizeof lengths / sizeof *lengths));
     tcase_add_loop_test(tiled, gradients_agree_with_differences, 0, 4);
+    tcase_add_loop_test(tiled, tiled_heads_follow_the_formulas, 0,
+                        4 * (int)(sizeof lengths / sizeof *lengths));
+    tcase_add_test(tiled, a_long_block_skips_padding);
     tcase_add_test(tiled, models_agree_at_the_length_where_they_change);
     tcase_add_test(tiled, memory_grows_with_the_length);
     suite_add_tcase(suite, tiled);
