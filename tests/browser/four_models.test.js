@@ -5,6 +5,8 @@ import { eventually, readHeatmap, readTable, startPage } from "../support/browse
 
 // Six steps and few examples: learnt in a second.
 const small = "width=16&sequence_length=6&train_examples=400&test_examples=100&batch_size=16&learning_rate=0.01";
+// Takes many minutes unless it is cancelled.
+const long = "width=64&sequence_length=60&train_examples=4000&test_examples=100&epochs=5000";
 const caption = "Test accuracy after training";
 
 let lab;
@@ -75,7 +77,7 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
 });
 
 test("curves move while it trains, and cancel stops every run", async () => {
-    const { page, faults, close } = await lab.open(`#four-models?${small}&epochs=5000&seeds=0&models=rnn,attention`);
+    const { page, faults, close } = await lab.open(`#four-models?${long}&seeds=0&models=rnn,attention`);
     await train(page).click();
     await page.getByText("Table of this chart").first().click();
     await eventually(async () => (await readTable(page, "Training loss")).length > 4, "rows of the live chart");
