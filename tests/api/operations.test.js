@@ -1,0 +1,182 @@
+// Seen from outside: counters, log lines, the clean end, and a proxy in front.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import http from "node:http";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client, longTraining, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+const token = "correct-horse-battery-staple";
+
+test("the counters count requests, runs, streams, bytes and steps", async (t) => {
+    const daemon = await startDaemon({ args: ["--workers", "1"] });
+    t.after(() => daemon.stop());
+    const client = new Client(daemon.url);
+    const read = async () => {
+        const lines = (await client.text("metrics")).trim().split("\n").filter((line) => !line.startsWith("#"));
+        return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+    };
+    const before = await read();
+    const run = await client.run(smallTraining);
+    await client.problem(404, "api/runs/nobody");
+    const stream = await client.fetch("api/events");
+    const after = await read();
+    await stream.body.cancel();
+    const grew = (name) => after[name] - (before[name] ?? 0);
+    assert.equal(grew('attnlab_http_requests_total{method="POST",route="/api/runs",status="201"}'), 1);
+    assert.equal(grew('attnlab_http_requests_total{method="GET",route="/api/runs/{id}",status="404"}'), 1);
+    assert.equal(after['attnlab_http_request_seconds_count{method="POST",route="/api/runs"}'], 1);
+    assert.equal(after['attnlab_http_request_seconds_bucket{method="POST",route="/api/runs",le="+Inf"}'], 1);
+    assert.equal(grew('attnlab_runs_ended_total{state="succeeded"}'), 1);
+    assert.deepEqual([after['attnlab_runs{state="running"}'], after['attnlab_runs{state="queued"}']], [0, 0]);
+    assert.equal(grew("attnlab_training_epochs_total"), 3) /* with the one before training */;
+    assert.equal(grew("attnlab_training_steps_total"), run.result.steps);
+    assert.equal(after.attnlab_event_streams, 1);
+    assert.ok(grew("attnlab_received_bytes_total") >= JSON.stringify(smallTraining).length);
+    assert.ok(grew("attnlab_sent_bytes_total") > 1000);
+    assert.ok(after.attnlab_connections >= 2);
+});
+
+test("a log line for every request, with its id, and no secrets", async (t) => {
+    const args = ["--workers", "1", "--access", "token", "--log-level", "info"];
+    const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: token } });
+    t.after(() => daemon.stop("SIGKILL"));
+    const client = new Client(daemon.url);
+    const secret = { Authorization: `Bearer ${token}` };
+    const answer = await client.fetch("api/runs?experiment=secret-query", { headers: secret });
+    const id = answer.headers.get("x-request-id");
+    const signedIn = await client.post("api/session", { token });
+    const cookie = signedIn.headers.getSetCookie()[0].split(";")[0];
+    await client.fetch("api/runs/secret-id", { headers: { Cookie: cookie } });
+    await client.fetch("secret-path");
+    const { stderr, code } = await daemon.stop();
+    assert.equal(code, 0);
+    const lines = stderr.trim().split("\n");
+    for (const line of lines) assert.match(line, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (error|warning|info) \S.*$/);
+    assert.ok(lines.some((line) => new RegExp(` info request=${id} GET /api/runs 200 \\d+\\.\\dms$`).test(line)), stderr);
+    assert.ok(lines.some((line) => line.includes(" GET /api/runs/{id} 404 ")), stderr);
+    for (const word of [token, cookie.split("=")[1], "secret"]) assert.ok(!stderr.includes(word), word);
+    assert.equal(new Set(stderr.match(/request=\S+/g)).size, 4);
+});
+
+test("SIGTERM: streams end so that they can go on, nothing is lost, and it is over within 5 s", async (t) => {
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    let daemon = await startDaemon({ args: ["--workers", "1"], data });
+    t.after(() => daemon.stop("SIGKILL"));
+    let client = new Client(daemon.url);
+    const { hostname, port } = new URL(daemon.url);
+    const run = await client.create("api/runs", { ...longTraining, epochs: 400 });
+    const texts = Array.from({ length: 50 }, async () => {
+        const response = await client.fetch(`api/runs/${run.id}/events`);
+        return response.text();
+    });
+    const lazy = net.connect(Number(port), hostname); // never reads
+    lazy.on("error", () => {});
+    lazy.write(`GET /api/runs/${run.id}/events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    const waiting = client.post("api/runs?wait=300", longTraining);
+    const half = net.connect(Number(port), hostname); // half a request
+    half.on("error", () => {});
+    half.write("POST /api/runs HTTP/1.1\r\n");
+    await sleep(300);
+    const started = performance.now();
+    const { code, stderr } = await daemon.stop();
+    assert.ok(performance.now() - started < 5000);
+    assert.deepEqual([code, stderr], [0, ""]);
+    lazy.destroy();
+    half.destroy();
+    assert.equal((await waiting).status, 201);
+    const first = await Promise.all(texts);
+    for (const text of first) assert.match(text, /\n\n: the service is ending\nretry: \d+\n\n$/);
+    daemon = await startDaemon({ args: ["--workers", "1"], data });
+    client = new Client(daemon.url);
+    const ids = [...first[0].matchAll(/^id: (\d+)\nevent: (?!step)/gm)].map(([, id]) => id);
+    const rest = await client.events(`api/runs/${run.id}/events`, { lastEventId: ids.at(-1) });
+    assert.equal(rest.at(-1).data.state, "succeeded");
+    const all = (await client.events(`api/runs/${run.id}/events`)).filter(({ event }) => event !== "step");
+    assert.deepEqual([...ids, ...rest.filter(({ event }) => event !== "step").map(({ id }) => id)], all.map(({ id }) => id));
+    const epochs = all.filter(({ event }) => event === "epoch").map(({ data: { epoch } }) => epoch);
+    assert.deepEqual(epochs, Array.from({ length: 401 }, (_, i) => i));
+    await daemon.stop();
+    await rm(data, { recursive: true });
+});
+
+test("health is 503 while the service ends, and even a step of many seconds does not keep it", async (t) => {
+    const daemon = await startDaemon({ args: ["--workers", "1"] });
+    t.after(() => daemon.stop("SIGKILL"));
+    const client = new Client(daemon.url);
+    const heavy = { experiment: "train", model: "lstm", width: 256, sequence_length: 512, batch_size: 128, train_examples: 128, test_examples: 10 };
+    const run = await client.create("api/runs", heavy);
+    for (let i = 0; i < 100 && (await client.get(`api/runs/${run.id}`)).state !== "running"; i++) await sleep(20);
+    await sleep(100);
+    const started = performance.now();
+    const stopped = daemon.stop();
+    await sleep(150);
+    const problem = await client.problem(503, "api/health");
+    assert.ok(problem.headers.get("retry-after"));
+    await client.postProblem(503, "api/runs", smallTraining);
+    assert.equal((await client.fetch("api/events")).status, 200); // ends at once
+    assert.equal((await stopped).code, 0);
+    assert.ok(performance.now() - started < 5000);
+});
+
+const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
+
+test("nginx in front: streams flow, cookies are Secure, addresses are the clients'", { skip: !hasNginx && "nginx is not installed" }, async (t) => {
+    const args = ["--workers", "1", "--access", "token", "--students", "run", "--behind-proxy", "yes", "--host", "lab.example"];
+    const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: token } });
+    t.after(() => daemon.stop());
+    const folder = await mkdtemp(path.join(tmpdir(), "attnlab-nginx-"));
+    const free = net.createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => free.on("listening", resolve));
+    const { port } = free.address();
+    await new Promise((resolve) => free.close(resolve));
+    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
+    await writeFile(
+        path.join(folder, "nginx.conf"),
+        `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log; events {}
+         http { access_log off; ${paths.join(" ")} server { listen 127.0.0.1:${port}; client_max_body_size 64m; location / {
+            proxy_pass ${daemon.url}; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;
+            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Forwarded-Proto https; } } }`,
+    );
+    const nginx = spawn("nginx", ["-p", folder, "-c", `${folder}/nginx.conf`, "-e", `${folder}/error.log`]);
+    t.after(async () => {
+        nginx.kill();
+        await new Promise((resolve) => nginx.on("close", resolve));
+        await rm(folder, { recursive: true });
+    });
+    const ask = (path, { method = "GET", headers = {}, body } = {}) =>
+        new Promise((resolve, reject) => {
+            const all = { Host: "lab.example", Authorization: `Bearer ${token}`, ...headers };
+            const sent = http.request({ host: "127.0.0.1", port, path, method, headers: all }, resolve);
+            sent.on("error", reject);
+            sent.end(body);
+        });
+    for (let i = 0; i < 100; i++) {
+        const health = await ask("/api/health").catch(() => null);
+        if (health?.resume().statusCode === 200) break;
+        await sleep(50);
+    }
+    const session = await ask("/api/session");
+    assert.match(session.resume().headers["set-cookie"][0], /; Secure$/);
+    const write = { method: "POST", body: JSON.stringify(longTraining) };
+    const json = { "Content-Type": "application/json" };
+    assert.equal((await ask("/api/runs", { ...write, headers: { ...json, Origin: "https://evil.example" } })).resume().statusCode, 403);
+    const created = await ask("/api/runs", { ...write, headers: { ...json, Origin: "https://lab.example" } });
+    assert.equal(created.resume().statusCode, 201);
+    const stream = await ask(`${created.headers.location}/events`);
+    const chunks = [];
+    stream.on("data", () => chunks.push(performance.now()));
+    await sleep(700);
+    assert.ok(chunks.length > 5 && chunks.at(-1) - chunks[0] > 300, "events come one by one");
+    stream.destroy();
+    for (let i = 0; i < 40 && !/streams 0$/m.test(await metrics()); i++) await sleep(50);
+    assert.match(await metrics(), /^attnlab_event_streams 0$/m);
+    async function metrics() {
+        return new Client(daemon.url).text("metrics", { headers: { Authorization: `Bearer ${token}` } });
+    }
+});
