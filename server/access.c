@@ -1,7 +1,8 @@
+/* Decides who may do what, and keeps the lecturer's sessions: see access.h. */
 #include "server/access.h"
 
 #include "server/access_token.h"
-#include "server/identifier.h"
+#include "server/clock.h"
 #include "server/request.h"
 #include "server/secret.h"
 #include "server/service.h"
@@ -50,7 +51,7 @@ static bool load_sessions(struct access *access, struct error *error) {
         struct session *session = &access->sessions[access->session_count];
         char *end = strchr(line, '\n');
         if (sscanf(line, "%64s %" SCNd64, session->digest, &session->expires_ms) == 2 &&
-            session->expires_ms > time_now_ms()) {
+            session->expires_ms > clock_wall_ms()) {
             access->session_count++;
         }
         line = end ? end + 1 : NULL;
@@ -135,7 +136,7 @@ static bool has_session(struct access *access, const struct request *request) {
     }
     pthread_mutex_lock(&access->mutex);
     size_t i = find_session(access, session);
-    bool is_known = i < access->session_count && access->sessions[i].expires_ms > time_now_ms();
+    bool is_known = i < access->session_count && access->sessions[i].expires_ms > clock_wall_ms();
     pthread_mutex_unlock(&access->mutex);
     return is_known;
 }
@@ -311,7 +312,7 @@ bool access_sign_in(struct access *access, const char *token, char session[], st
     if (!secret_create(session, error)) {
         return false;
     }
-    struct session added = {.expires_ms = time_now_ms() + (int64_t)SESSION_DAYS * DAY_SECONDS * 1000};
+    struct session added = {.expires_ms = clock_wall_ms() + (int64_t)SESSION_DAYS * DAY_SECONDS * 1000};
     digest_session(access, session, added.digest);
     pthread_mutex_lock(&access->saving);
     if (access->session_count == SESSIONS_MAXIMUM) {

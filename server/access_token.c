@@ -1,3 +1,4 @@
+/* Reads or makes the lecturer's token: see access_token.h. */
 #include "server/access_token.h"
 
 #include "server/file.h"

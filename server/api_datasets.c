@@ -2,7 +2,7 @@
 #include "server/api.h"
 
 #include "core/tasks/task.h"
-#include "server/identifier.h"
+#include "server/clock.h"
 #include "server/json_writer.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void write_drawn(struct text *text, const struct task_maker *maker) {
 static void write_dataset(struct text *text, const struct request *request,
                           const struct dataset_record *record) {
     char created[32];
-    time_format_rfc3339(record->created_ms, created);
+    clock_format_rfc3339(record->created_ms, created);
     json_write_begin_object(text, NULL);
     json_write_string(text, "name", record->name);
     json_write_string(text, "kind", kind_name(record->is_text ? DATASET_TEXT : DATASET_NUMBERS));

@@ -1,6 +1,7 @@
 /* Runs: create (and wait), list, get, cancel, delete. */
 #include "server/api_parameters.h"
 
+#include "server/clock.h"
 #include "server/json_writer.h"
 
 #include <stdlib.h>

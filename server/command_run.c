@@ -2,12 +2,12 @@
 #include "server/commands.h"
 
 #include "core/experiments/experiment.h"
+#include "server/clock.h"
 #include "server/file_source.h"
 #include "server/json_parameters.h"
 #include "server/json_writer.h"
 #include "server/memory_limit.h"
 #include "server/options.h"
-#include "server/parking.h"
 #include "server/readable.h"
 #include "server/workers.h"
 

@@ -4,6 +4,7 @@
  */
 #include "server/runs_internal.h"
 
+#include "server/clock.h"
 #include "server/identifier.h"
 #include "server/json_writer.h"
 
@@ -26,7 +27,7 @@ void comparison_view_clear(struct comparison_view *view) {
 static bool record_prepare(struct comparison_record *record, const struct comparison_request *request,
                            struct error *error) {
     struct text labels = {0}, seeds = {0};
-    *record = (struct comparison_record){.created_ms = time_now_ms()};
+    *record = (struct comparison_record){.created_ms = clock_wall_ms()};
     json_write_begin_array(&labels, NULL);
     for (size_t i = 0; i < request->variant_count; i++)
         json_write_string(&labels, NULL, request->labels[i]);

@@ -1,6 +1,7 @@
+/* A ring of open connections and the thread that watches their deadlines: see connections.h. */
 #include "server/connections.h"
 
-#include "server/parking.h"
+#include "server/clock.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
 #include "server/datasets.h"
 
 #include "core/tasks/task.h"
+#include "server/clock.h"
 #include "server/file.h"
-#include "server/identifier.h"
 #include "server/keras_weights.h"
 
 #include <ctype.h>
@@ -86,7 +86,7 @@ bool datasets_add(struct datasets *datasets, const char *name, const char *forma
         return false;
     snprintf(record->name, sizeof record->name, "%s", name);
     snprintf(record->format, sizeof record->format, "%s", format);
-    record->created_ms = time_now_ms();
+    record->created_ms = clock_wall_ms();
     record->row_count = dataset->row_count;
     record->class_count = dataset->class_count;
     record->word_count = dataset->word_count;

@@ -1,3 +1,4 @@
+/* Loads the HDF5 library: see hdf5_library.h. */
 #include "server/hdf5_library.h"
 
 #include <dlfcn.h>

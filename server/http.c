@@ -8,6 +8,7 @@
 #include "server/http.h"
 
 #include "server/assets.h"
+#include "server/clock.h"
 #include "server/guard.h"
 #include "server/http_listen.h"
 #include "server/http_send.h"

@@ -1,26 +1,20 @@
 /* Ids that sort by time: the milliseconds first, then random bits. */
 #include "server/identifier.h"
 
+#include "server/clock.h"
+
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 enum { TIME_CHARACTERS = 10, RANDOM_CHARACTERS = 16 };
-
-int64_t time_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Strictly increasing even where the clock stands still or is set back. The only state of the process that
  * all share: ids have to be unique in it. */
 static int64_t next_stamp(void) {
     static _Atomic int64_t newest;
-    int64_t now = time_now_ms(), previous = atomic_load(&newest), stamp;
+    int64_t now = clock_wall_ms(), previous = atomic_load(&newest), stamp;
     do
         stamp = now > previous ? now : previous + 1;
     while (!atomic_compare_exchange_weak(&newest, &previous, stamp));
@@ -43,12 +37,4 @@ bool identifier_create(char id[ID_SIZE], struct error *error) {
         id[TIME_CHARACTERS + i] = alphabet[random[i] & 31];
     id[ID_SIZE - 1] = '\0';
     return true;
-}
-
-void time_format_rfc3339(int64_t milliseconds, char text[32]) {
-    time_t seconds = (time_t)(milliseconds / 1000);
-    struct tm utc;
-    gmtime_r(&seconds, &utc);
-    size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(text + length, 32 - length, ".%03dZ", (int)(milliseconds % 1000));
 }

@@ -1,4 +1,4 @@
-/* Names for what is created, and the wall clock. */
+/* Names for what is created. */
 #ifndef ATTNLAB_SERVER_IDENTIFIER_H
 #define ATTNLAB_SERVER_IDENTIFIER_H
 
@@ -8,10 +8,5 @@
  * 1970, then 80 random bits. Ids of one process sort in the order in which they were made and cannot be
  * guessed. ERROR_UNAVAILABLE where the system gives no random bytes. */
 bool identifier_create(char id[ID_SIZE], struct error *error);
-
-/* Milliseconds since 1970. */
-int64_t time_now_ms(void);
-/* "2026-11-29T15:16:53.123Z" */
-void time_format_rfc3339(int64_t milliseconds, char text[32]);
 
 #endif

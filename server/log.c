@@ -1,6 +1,7 @@
+/* Lines on standard error: see log.h. */
 #include "server/log.h"
 
-#include "server/identifier.h"
+#include "server/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ void log_write(enum log_level wanted, enum log_level level, const char *format, 
     if (level > wanted) {
         return;
     }
-    time_format_rfc3339(time_now_ms(), now);
+    clock_format_rfc3339(clock_wall_ms(), now);
     int head = snprintf(line, sizeof line, "%s %s ", now, log_level_names[level]);
     va_list arguments;
     va_start(arguments, format);

@@ -1,6 +1,8 @@
 /* A ring of suspended connections and the thread that watches their deadlines: see parking.h. */
 #include "server/parking.h"
 
+#include "server/clock.h"
+
 #include <math.h>
 #include <microhttpd.h>
 #include <pthread.h>
@@ -22,12 +24,6 @@ struct parking {
     double next_wake;   /* when the clock thread wakes: INFINITY while nobody waits */
     bool is_closing;
 };
-
-double clock_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* With the mutex held. */
 static void resume(struct parking *parking, struct parked *parked) {

@@ -40,7 +40,4 @@ void parking_wake_all(struct parking *parking);
 /* How many wait now. */
 size_t parking_count(struct parking *parking);
 
-/* A monotonic clock in seconds. */
-double clock_seconds(void);
-
 #endif

@@ -1,5 +1,5 @@
 /* Runs and comparisons as the API shows them. */
-#include "server/identifier.h"
+#include "server/clock.h"
 #include "server/json_writer.h"
 #include "server/runs.h"
 
@@ -25,7 +25,7 @@ bool run_state_has_ended(enum run_state state) {
 /* null where it has not come yet. */
 static void write_time(struct text *text, const char *key, int64_t milliseconds) {
     char formatted[32];
-    time_format_rfc3339(milliseconds, formatted);
+    clock_format_rfc3339(milliseconds, formatted);
     json_write_string(text, key, milliseconds != 0 ? formatted : NULL);
 }
 

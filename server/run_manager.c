@@ -2,7 +2,7 @@
  * workers. */
 #include "server/runs_internal.h"
 
-#include "server/identifier.h"
+#include "server/clock.h"
 #include "server/json_parameters.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static bool restore_parameters(const struct run_record *record, const struct exp
 /* Ends a run in the store that can no longer be done. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
     record->state = RUN_FAILED;
-    record->finished_ms = time_now_ms();
+    record->finished_ms = clock_wall_ms();
     free(record->error);
     record->error = strdup(reason);
     return run_record_publish(runs, NULL, record, false, error);

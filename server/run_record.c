@@ -2,7 +2,7 @@
  * that tell of the change. */
 #include "server/runs_internal.h"
 
-#include "server/identifier.h"
+#include "server/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static bool ended_record(struct runs *runs, struct active_run *run, enum run_sta
     if (!ok)
         return false;
     record->state = state;
-    record->finished_ms = time_now_ms();
+    record->finished_ms = clock_wall_ms();
     record->error = message != NULL ? strdup(message) : NULL;
     if (message != NULL && record->error == NULL) {
         run_record_clear(record);

@@ -6,7 +6,7 @@
 #include "server/runs_internal.h"
 
 #include "core/model/models.h"
-#include "server/identifier.h"
+#include "server/clock.h"
 #include "server/json_writer.h"
 
 #include <stdio.h>
@@ -30,11 +30,9 @@ struct work {
     char unit[32];        /* of the progress, as last set */
 };
 
-static double clock_seconds(void *owner) {
+static double seconds_now(void *owner) {
     (void)owner;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return clock_seconds();
 }
 
 static bool is_interrupted(void *owner) {
@@ -82,7 +80,7 @@ static void on_step(void *owner, size_t step, double loss) {
     work->step = step;
     work->loss = loss;
     work->step_is_pending = true;
-    double now = clock_seconds(NULL);
+    double now = clock_seconds();
     if (now - work->step_shown_at < STEP_EVENT_SECONDS)
         return;
     struct event *event = step_event(work);
@@ -179,7 +177,7 @@ static bool mark_running(struct work *work, struct error *error) {
         return false;
     record.state = RUN_RUNNING;
     if (record.started_ms == 0)
-        record.started_ms = time_now_ms();
+        record.started_ms = clock_wall_ms();
     ok = run_record_publish(runs, run, &record, false, error);
     run_record_clear(&record);
     return ok;
@@ -200,7 +198,7 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
         .listener = {.owner = work, .progress = on_progress, .step = on_step, .epoch = on_epoch},
         .is_cancelled = is_interrupted,
         .cancel_owner = work,
-        .seconds_now = clock_seconds,
+        .seconds_now = seconds_now,
         .data = datasets_source(runs->datasets),
         .parallel = *parallel,
         .checkpoint = checkpoint,

@@ -1,6 +1,7 @@
 /* The run manager: creating, finding, cancelling and deleting runs. */
 #include "server/runs_internal.h"
 
+#include "server/clock.h"
 #include "server/identifier.h"
 #include "server/json_parameters.h"
 
@@ -9,7 +10,7 @@
 
 bool run_record_prepare(struct run_record *record, const struct run_request *request, struct error *error) {
     struct text parameters = {0};
-    *record = (struct run_record){.state = RUN_QUEUED, .created_ms = time_now_ms()};
+    *record = (struct run_record){.state = RUN_QUEUED, .created_ms = clock_wall_ms()};
     json_write_parameters(&parameters, NULL, request->parameters);
     record->parameters_json = text_release(&parameters);
     record->experiment = strdup(request->experiment->name);

@@ -1,3 +1,4 @@
+/* Random texts and their comparison: see secret.h. */
 #include "server/secret.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SHA-256: see sha256.h. */
 #include "server/sha256.h"
 
 #include <stdint.h>

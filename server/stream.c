@@ -1,6 +1,7 @@
 /* Writes events to one client, piece by piece: see stream.h. */
 #include "server/stream.h"
 
+#include "server/clock.h"
 #include "server/request.h"
 #include "server/service.h"
 
