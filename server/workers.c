@@ -1,9 +1,11 @@
 /* Workers and their shards.
  *
- * Each worker has a board on which its task announces shards: one 64-bit word holds a serial number, the
- * number of shards and the next one to take, so a single compare-and-swap both takes a shard and proves that
- * it still belongs to the announcement that was read. Everybody who took a shard reports it done; the
- * announcing task takes shards too and returns when all are done. The task's floating-point environment
+ * Each worker has a board on which its task announces shards: one 64-bit word holds a serial number and the
+ * range of shards that nobody has taken, so a single compare-and-swap both takes a shard and proves that it
+ * still belongs to the announcement that was read. Everybody who took a shard reports it done; the announcing
+ * task takes shards too and returns when all are done. It takes them from the range's front and helpers from
+ * its end, so that in a run's steps, which announce the same shards again and again, each mostly comes back
+ * to the core that has its memory in the cache. The task's floating-point environment
  * (rounding, whether denormals are flushed) goes with its shards, so the bits do not depend on who computes
  * them. */
 #include "server/workers.h"
@@ -27,7 +29,7 @@ enum {
 
 /* Aligned, so that no two boards share a cache line. */
 struct board {
-    _Alignas(64) _Atomic uint64_t word; /* serial << 32 | count << 16 | next */
+    _Alignas(64) _Atomic uint64_t word; /* serial << 32 | end << 16 | first */
     void (*work)(void *argument, size_t index);
     void *argument;
     size_t offset; /* of index 0 in the caller's numbering */
@@ -67,27 +69,44 @@ static int64_t nanoseconds_now(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static bool board_is_open(struct board *board) {
-    uint64_t word = atomic_load(&board->word);
-    return (word & 0xffff) < ((word >> 16) & 0xffff);
+static size_t range_first(uint64_t word) {
+    return word & 0xffff;
 }
 
-/* Takes and computes one shard; false where none is left. */
-static bool board_help(struct board *board, bool set_environment) {
+static size_t range_end(uint64_t word) {
+    return (word >> 16) & 0xffff;
+}
+
+static bool board_is_open(struct board *board) {
     uint64_t word = atomic_load(&board->word);
+    return range_first(word) < range_end(word);
+}
+
+/* Takes one shard from the range whose word becomes `word`, as it was; false where none is left. */
+static bool board_take(struct board *board, bool from_end, uint64_t *word) {
+    *word = atomic_load(&board->word);
     do
-        if ((word & 0xffff) >= ((word >> 16) & 0xffff))
+        if (range_first(*word) >= range_end(*word))
             return false;
-    while (!atomic_compare_exchange_weak(&board->word, &word, word + 1));
-    fenv_t own;
-    if (set_environment) {
-        fegetenv(&own);
-        fesetenv(&board->environment);
-    }
-    board->work(board->argument, board->offset + (size_t)(word & 0xffff));
-    if (set_environment)
-        fesetenv(&own);
+    while (!atomic_compare_exchange_weak(&board->word, word, from_end ? *word - (1 << 16) : *word + 1));
+    return true;
+}
+
+static void board_compute(struct board *board, size_t index) {
+    board->work(board->argument, board->offset + index);
     atomic_fetch_add(&board->done, 1);
+}
+
+/* Computes one shard of somebody else's; false where none is left. */
+static bool board_help(struct board *board) {
+    uint64_t word;
+    fenv_t own;
+    if (!board_take(board, true, &word))
+        return false;
+    fegetenv(&own);
+    fesetenv(&board->environment);
+    board_compute(board, range_end(word) - 1);
+    fesetenv(&own);
     return true;
 }
 
@@ -109,8 +128,8 @@ static void board_announce(struct worker *worker, size_t offset, size_t count,
     atomic_store(&board->word, serial << 32 | (uint64_t)count << 16);
     if (atomic_load(&worker->pool->sleeping) > 0)
         wake_all(worker->pool);
-    while (board_help(board, false))
-        ;
+    for (uint64_t word; board_take(board, false, &word);)
+        board_compute(board, range_first(word));
     for (size_t looks = 1; atomic_load(&board->done) < count; looks++) {
         pause_briefly();
         if (looks % 1024 == 0)
@@ -136,7 +155,7 @@ static void run_parallel(void *owner, size_t count, void (*work)(void *argument,
 static bool help_others(struct workers *pool) {
     bool helped = false;
     for (size_t i = 0; i < pool->count; i++)
-        helped |= board_help(&pool->workers[i].board, true);
+        helped |= board_help(&pool->workers[i].board);
     return helped;
 }
 
