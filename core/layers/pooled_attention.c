@@ -27,7 +27,7 @@ size_t pooled_attention_describe(const struct layer *layer, struct tensor tensor
 
 struct pooled_attention_gradients pooled_attention_gradients_of(float *gradients, size_t width) {
     if (gradients == NULL)
-        return (struct pooled_attention_gradients){NULL};
+        return (struct pooled_attention_gradients){.query = NULL};
     size_t square = width * width, one = square + width;
     return (struct pooled_attention_gradients){gradients,           gradients + square,
                                                gradients + one,     gradients + one + square,

@@ -126,11 +126,11 @@ void model_backward(const struct model *model, const float *parameters, struct m
 
 /* The layer that is attention layer number `attention_layer`. */
 static size_t find_attention_layer(const struct model *model, size_t attention_layer) {
-    for (size_t i = 0; i < model->layer_count; i++)
-        if (is_attention(&model->layers[i]) && attention_layer-- == 0)
-            return i;
-    assert(!"an attention layer of that number");
-    return 0;
+    size_t i = 0;
+    assert(attention_layer < model_attention_layer_count(model));
+    while (!is_attention(&model->layers[i]) || attention_layer-- > 0)
+        i++;
+    return i;
 }
 
 bool model_computes_attention_rows(const struct model *model) {
