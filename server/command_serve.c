@@ -55,6 +55,10 @@ static bool serve(const struct options *options, const sigset_t *ending, struct 
     if (!service_open(&service, options, warning, sizeof warning, error)) {
         return false;
     }
+    if (!service_start(&service, error)) {
+        service_close(&service);
+        return false;
+    }
     if (*warning) {
         log_write(options->log_level, LOG_WARNING, "%s", warning);
     }

@@ -40,11 +40,11 @@ bool service_open(struct service *service, const struct options *options, char *
         return false;
     }
     event_log_set_listener(service->event_log, wake_readers, service->parking);
-    if (!runs_start(service->runs, error)) {
-        service_close(service);
-        return false;
-    }
     return true;
+}
+
+bool service_start(struct service *service, struct error *error) {
+    return runs_start(service->runs, error);
 }
 
 void service_drain(struct service *service) {

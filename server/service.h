@@ -40,6 +40,8 @@ struct service {
 /* On failure what was opened is closed again. `warning` (512 bytes) is what the store has to tell, or "". */
 bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
                   struct error *error);
+/* Lets the workers begin. */
+bool service_start(struct service *service, struct error *error);
 /* Refuses new work, wakes everybody who waits, and interrupts the runs so that they go on after a restart. */
 void service_drain(struct service *service);
 void service_close(struct service *service);

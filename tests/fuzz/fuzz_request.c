@@ -7,6 +7,7 @@
 #include "server/service.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static struct service service;
 static struct http *http;
 static struct options options;
 static struct sockaddr_in address = {.sin_family = AF_INET};
+static char ending[64]; /* of the last answer, for people */
 static char directory[] = "/tmp/attnlab-fuzz-XXXXXX";
 
 static void remove_directory(void) {
@@ -30,25 +32,18 @@ static void remove_directory(void) {
         abort();
 }
 
-/* Like service_open, but the workers do not start. */
+/* The workers do not start. */
 static void open_service(void) {
     struct error error = {0};
     char warning[512];
-    const struct runs_options one_worker = {.worker_count = 1, .queue_limit = 20};
-    if (mkdtemp(directory) == NULL || atexit(remove_directory) != 0)
+    if (mkdtemp(directory) == NULL || atexit(remove_directory) != 0 ||
+        !options_read(&options, 0, NULL, &error))
         abort();
-    options = (struct options){.listen = "127.0.0.1:0", .data = directory};
-    service.options = &options;
+    options.data = directory;
+    options.listen = "127.0.0.1:0";
+    if (!service_open(&service, &options, warning, sizeof warning, &error))
+        abort();
     service.memory_limit_bytes = 64 << 20;
-    if (!(service.store = store_open_sqlite(directory, warning, sizeof warning, &error)) ||
-        !(service.event_log = event_log_open(service.store, &error)) ||
-        !(service.datasets = datasets_open(service.store, directory, &error)) ||
-        !(service.parking = parking_open(&error)) ||
-        !(service.runs =
-              runs_open(&one_worker, service.store, service.event_log, service.datasets, &error)) ||
-        !(service.inspector = inspector_open(service.store, datasets_source(service.datasets), &error)) ||
-        !(service.background = background_open(1, &error)) || !(service.statistics = statistics_open(&error)))
-        abort();
     http = http_start(&service, options.listen, &error);
     if (http == NULL)
         abort();
@@ -67,10 +62,13 @@ static int connect_client(void) {
 static size_t read_answer(int client, char *answer, size_t size, int patience_ms) {
     struct pollfd readable = {.fd = client, .events = POLLIN};
     size_t length = 0;
+    snprintf(ending, sizeof ending, "silence");
     while (length < size && poll(&readable, 1, patience_ms) == 1) {
         ssize_t received = recv(client, answer + length, size - length, 0);
-        if (received <= 0)
+        if (received <= 0) {
+            snprintf(ending, sizeof ending, "%s", received == 0 ? "closed" : strerror(errno));
             break;
+        }
         length += (size_t)received;
     }
     return length;
@@ -101,7 +99,8 @@ static void check_health(void) {
     close(client);
     const char *expected = atomic_load(&service.is_draining) ? "HTTP/1.1 503" : "HTTP/1.1 200";
     if (length < 12 || memcmp(answer, expected, 12) != 0) {
-        fprintf(stderr, "%s is expected; the answer is: %.*s\n", expected, (int)length, answer);
+        fprintf(stderr, "%s is expected; the answer is: %.*s; then: %s\n", expected, (int)length, answer,
+                ending);
         abort();
     }
 }
