@@ -149,10 +149,10 @@ format:
 lint: lint-format lint-c lint-scripts lint-page
 
 lint-format: lint-deps
-	clang-format --dry-run -Werror $(C_FILES)
+	@clang-format --dry-run -Werror $(C_FILES)
 
 lint-c: lint-deps
-	echo $(CORE_SOURCES) $(SERVER_SOURCES) | xargs -n 8 -P $$(nproc) sh -c 'clang-tidy --quiet "$$@" -- $(TIDY_FLAGS)' tidy
+	@echo $(CORE_SOURCES) $(SERVER_SOURCES) | xargs -n 8 -P $$(nproc) sh -c 'clang-tidy --quiet "$$@" -- $(TIDY_FLAGS)' tidy
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --suppress=uninitvar \
 		--suppress=memleak --error-exitcode=1 -I. core server
 
