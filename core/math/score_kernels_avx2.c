@@ -31,7 +31,8 @@ static inline __m256 scores_at(struct row_terms row, size_t j) {
 }
 
 /* The terms come by value: through a pointer they would be read again after every store. */
-static inline float exponentials_of_row(struct row_terms row, size_t stride, float *exponentials) {
+static inline __attribute__((always_inline)) float exponentials_of_row(struct row_terms row, size_t stride,
+                                                                       float *exponentials) {
     __m256 even = _mm256_setzero_ps(), odd = _mm256_setzero_ps();
     size_t j = 0;
     for (; j + 2 * SHARED_SCORES_LANES <= stride; j += 2 * SHARED_SCORES_LANES) {
@@ -56,6 +57,14 @@ static float largest_score(struct row_terms row, size_t stride) {
     return vector_largest(largest);
 }
 
+/* The same with the row's largest score as the shift. Rarely needed, so it stays out of the way. */
+static __attribute__((noinline)) float exponentials_below_largest(struct row_terms row, size_t stride,
+                                                                  float *exponentials) {
+    row.shift = _mm256_setzero_ps();
+    row.shift = _mm256_set1_ps(largest_score(row, stride));
+    return exponentials_of_row(row, stride, exponentials);
+}
+
 /* Leaves row i of the exponentials; returns 1 / its sum. */
 static inline float exponentiate_row(const struct shared_scores *scores, const float *x, float x_least,
                                      float x_largest, size_t i, float *exponentials) {
@@ -63,11 +72,8 @@ static inline float exponentiate_row(const struct shared_scores *scores, const f
     struct shared_scores_row row = shared_scores_row_of(scores, x, x_least, x_largest, i);
     struct row_terms terms = terms_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound);
     float sum = exponentials_of_row(terms, scores->stride, to);
-    if (sum < shared_scores_least_sum && row.bound != -INFINITY) {
-        terms.shift = _mm256_setzero_ps();
-        terms.shift = _mm256_set1_ps(largest_score(terms, scores->stride));
-        sum = exponentials_of_row(terms, scores->stride, to);
-    }
+    if (sum < shared_scores_least_sum && row.bound != -INFINITY)
+        sum = exponentials_below_largest(terms, scores->stride, to);
     return sum == 0 ? 0 : 1 / sum;
 }
 
