@@ -13,6 +13,19 @@ static const char *kind_name(enum dataset_kind kind) {
     return kind == DATASET_TEXT ? "text" : "numbers";
 }
 
+/* A list for each class. */
+static void write_decisive_words(struct text *text, const char *const *const lists[2]) {
+    json_write_begin_array(text, "decisive_words");
+    for (size_t i = 0; i < 2; i++) {
+        json_write_begin_array(text, NULL);
+        for (const char *const *word = lists[i]; *word; word++) {
+            json_write_string(text, NULL, *word);
+        }
+        json_write_end_array(text);
+    }
+    json_write_end_array(text);
+}
+
 static void write_drawn(struct text *text, const struct task_maker *maker) {
     struct task_request defaults = {.name = maker->name};
     struct task_summary summary;
@@ -22,6 +35,9 @@ static void write_drawn(struct text *text, const struct task_maker *maker) {
     json_write_string(text, "kind", kind_name(summary.kind));
     json_write_string(text, "source", "drawn");
     json_write_string(text, "summary", maker->summary);
+    if (maker->decisive_words[0]) {
+        write_decisive_words(text, maker->decisive_words);
+    }
     json_write_end_object(text);
 }
 

@@ -61,10 +61,11 @@ const struct openapi_schema openapi_schemas[] = {
     {"Experiment", OBJECT("\"name\":" STRING ",\"title\":" STRING ",\"summary\":" STRING
                           ",\"trains_model\":" BOOLEAN ",\"parameters\":{\"type\":\"object\"}")},
     {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")))},
-    {"Dataset",
-     OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING
-            ",\"rows\":" INTEGER ",\"classes\":" INTEGER ",\"words\":" INTEGER ",\"size_bytes\":" INTEGER
-            ",\"created_at\":" TIME_OR_NULL ",\"may_delete\":{\"type\":\"boolean\"}")},
+    {"Dataset", OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING
+                       ",\"decisive_words\":" LIST_OF(
+                           STRINGS) ",\"rows\":" INTEGER ",\"classes\":" INTEGER ",\"words\":" INTEGER
+                                    ",\"size_bytes\":" INTEGER ",\"created_at\":" TIME_OR_NULL
+                                    ",\"may_delete\":{\"type\":\"boolean\"}")},
     {"DatasetList", OBJECT("\"datasets\":" LIST_OF(REFERENCE("Dataset")))},
     {"Example", OBJECT("\"index\":" INTEGER ",\"label\":" LABEL ",\"class_index\":" INTEGER
                        ",\"values\":" NUMBERS ",\"text\":" STRING ",\"tokens\":" STRINGS

@@ -68,4 +68,8 @@ static struct task *open_task(const struct task_request *request, struct error *
 }
 
 const struct task_maker task_first_element = {
-    "first-element", "standard normal numbers, labelled by the sign of the first one", describe, open_task};
+    .name = "first-element",
+    .summary = "standard normal numbers, labelled by the sign of the first one",
+    .describe = describe,
+    .open = open_task,
+};

@@ -160,4 +160,9 @@ static struct task *open_task(const struct task_request *request, struct error *
 }
 
 const struct task_maker task_reviews = {
-    "reviews", "sentences of 6 to 16 words, labelled by the one word that decides", describe, open_task};
+    .name = "reviews",
+    .summary = "sentences of 6 to 16 words, labelled by the one word that decides",
+    .decisive_words = {decisive_negative_words, decisive_positive_words},
+    .describe = describe,
+    .open = open_task,
+};

@@ -72,6 +72,9 @@ void task_free(struct task *task);
 struct task_maker {
     const char *name;
     const char *summary; /* for people: what the examples are */
+    /* The words that decide, by class, each list NULL-terminated; NULL where it is not a word that decides.
+     */
+    const char *const *decisive_words[2];
     void (*describe)(const struct task_request *request, struct task_summary *summary);
     struct task *(*open)(const struct task_request *request, struct error *error);
 };

@@ -1,8 +1,11 @@
 // Data sets: the drawn ones, and data of one's own from upload to prediction.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { after, before, test } from "node:test";
 import { Client, smallTraining, without } from "../support/client.js";
-import { startDaemon } from "../support/daemon.js";
+import { repository, startDaemon } from "../support/daemon.js";
 
 let daemon, client;
 before(async () => {
@@ -13,6 +16,9 @@ after(() => daemon.stop());
 
 const upload = (name, type, body) =>
     client.fetch(`api/datasets?name=${encodeURIComponent(name)}`, { method: "POST", headers: { "Content-Type": type }, body });
+
+const sentences = path.join(process.env.ATTNLAB_ASSETS || path.join(repository, "../shared/assets"), "uci_sentiment");
+const skip = existsSync(sentences) ? false : `the published sentences are not in ${sentences}`;
 
 /** Of four rows. */
 const split = { train_examples: 3, test_examples: 1 };
@@ -25,6 +31,9 @@ function reviews(n) {
 test("drawn data sets are listed, and show the examples of a run", async () => {
     const { datasets } = await client.get("api/datasets");
     assert.deepEqual(datasets.map(({ name }) => name), ["first-element", "reviews"]);
+    const [negative, positive] = datasets[1].decisive_words;
+    for (const { label, tokens, decisive_position } of (await client.get("api/datasets/reviews/examples")).examples)
+        assert.ok((label === "positive" ? positive : negative).includes(tokens[decisive_position]), tokens.join(" "));
     const path = "api/datasets/first-element/examples";
     const { total, examples } = await client.get(`${path}?limit=3&sequence_length=5`);
     assert.equal(total, 600);
@@ -132,4 +141,16 @@ test("a name that is given again is another data set", async () => {
 
 test("examples beyond the last one are an empty table", async () => {
     assert.equal(await client.text("api/datasets/reviews/examples.csv?offset=100000"), "index,label,text\r\n");
+});
+
+test("published sentences are trained on as they are", { skip }, async () => {
+    for (const name of ["amazon_cells_labelled", "yelp_labelled"]) {
+        const file = await readFile(path.join(sentences, `${name}.txt`));
+        const response = await upload(name, "text/tab-separated-values", file);
+        assert.equal(response.status, 201, await response.clone().text());
+        const { rows, classes } = await response.json();
+        assert.deepEqual([rows, classes], [1000, 2]);
+        const { result } = await client.run({ experiment: "train", task: name, model: "transformer", epochs: 8 });
+        assert.ok(result.test_accuracy > 0.65, `${name}: ${result.test_accuracy}`);
+    }
 });
