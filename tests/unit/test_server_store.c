@@ -2,7 +2,9 @@
 #include "server/store_sqlite.h"
 #include "tests/unit/server_fixture.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static struct store *store;
 static struct error error;
@@ -308,6 +310,23 @@ START_TEST(a_second_process_is_refused) {
 }
 END_TEST
 
+/* SQLite's locks are the process's: an open database must look used to others, or the log is taken from it.
+ */
+START_TEST(the_database_is_locked_while_it_is_open) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/attnlab.sqlite3", fixture_directory);
+    pid_t child = fork();
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int file = open(path, O_RDWR | O_CLOEXEC);
+        _exit(file >= 0 && fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
+    }
+    int status = 1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(generations_grow) {
     uint64_t first = store->generation(store);
     reopen();
@@ -473,6 +492,7 @@ int main(void) {
     tcase_add_test(tests, data_sets_keep_their_bytes);
     tcase_add_test(tests, the_cache_forgets_the_oldest);
     tcase_add_test(tests, a_second_process_is_refused);
+    tcase_add_test(tests, the_database_is_locked_while_it_is_open);
     tcase_add_test(tests, generations_grow);
     tcase_add_test(tests, a_newer_schema_is_refused_and_left_alone);
     tcase_add_test(tests, an_older_schema_is_migrated);
