@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Writes tests/unit/experiment_golden.h: what PyTorch 1.13 and numpy give for the experiments.
+"""Writes tests/reference/golden_experiment.h: what PyTorch 1.13 and numpy give for the experiments.
 
-Run as `tests/reference/make_experiment_golden.py > tests/unit/experiment_golden.h` with python3-torch installed.
+Run as `tests/reference/make_experiment_golden.py > tests/reference/golden_experiment.h` with python3-torch installed.
 Each golden_* array holds one tensor, flattened, in digits that give the float32 back.
 """
 import math
@@ -182,8 +182,8 @@ def transformer_block():
 
 if __name__ == "__main__":
     print("/* What PyTorch gives for the experiments; made by tests/reference/make_experiment_golden.py. */")
-    print("#ifndef ATTNLAB_TESTS_UNIT_EXPERIMENT_GOLDEN_H")
-    print("#define ATTNLAB_TESTS_UNIT_EXPERIMENT_GOLDEN_H\n")
+    print("#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_EXPERIMENT_H")
+    print("#define ATTNLAB_TESTS_REFERENCE_GOLDEN_EXPERIMENT_H\n")
     print("/* clang-format off */")
     for make in (attention_steps, running_average, scaling, gradient_reach, permutation, transformer_block):
         make()

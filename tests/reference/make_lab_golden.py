@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The lab sheet's runs on reviews.tsv, from the reference folder's lab.json (PyTorch's numbers):
 
-    python3 make_lab_golden.py ../../../shared/reference/lab.json > ../unit/lab_golden.h
+    python3 make_lab_golden.py lab.json > golden_lab.h
 """
 import json
 import sys
@@ -12,7 +12,7 @@ def main():
         lab = json.load(file)
     print(f"/* Made by tests/reference/make_lab_golden.py from lab.json, torch {lab['torch']}. */")
     print("// clang-format off")
-    print("#ifndef ATTNLAB_TESTS_UNIT_LAB_GOLDEN_H\n#define ATTNLAB_TESTS_UNIT_LAB_GOLDEN_H\n")
+    print("#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_LAB_H\n#define ATTNLAB_TESTS_REFERENCE_GOLDEN_LAB_H\n")
     print("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n")
     print("static const struct lab_run {")
     print("    uint64_t seed;\n    bool position;\n    size_t parameter_count, hits, of;\n    double test_accuracy;")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes tests/unit/mobilenet_golden.h: what PyTorch gives for convolutions with TensorFlow's padding, for the
+"""Writes tests/reference/golden_mobilenet.h: what PyTorch gives for convolutions with TensorFlow's padding, for the
 bilinear resize, and for a small network built like MobileNetV2.
 
-Run as `tests/reference/make_mobilenet_golden.py > tests/unit/mobilenet_golden.h` with python3-torch installed.
+Run as `tests/reference/make_mobilenet_golden.py > tests/reference/golden_mobilenet.h` with python3-torch installed.
 Inputs and weights are not written: the tests draw them from the same numpy stream, in the same order.
 """
 import numpy as np
@@ -120,7 +120,7 @@ def network_cases():
 
 
 print("/* Written by tests/reference/make_mobilenet_golden.py. */")
-print("#ifndef ATTNLAB_TESTS_UNIT_MOBILENET_GOLDEN_H\n#define ATTNLAB_TESTS_UNIT_MOBILENET_GOLDEN_H\n")
+print("#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_MOBILENET_H\n#define ATTNLAB_TESTS_REFERENCE_GOLDEN_MOBILENET_H\n")
 depthwise_cases()
 resize_cases()
 network_cases()

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""PyTorch's numbers for the lab's transformer on a small data set: python3 make_text_golden.py > ../unit/text_golden.h
+"""PyTorch's numbers for the lab's transformer on a small data set: python3 make_text_golden.py > golden_text.h
 
 Draws 160 lines `label<TAB>text` with one decisive word each (128 train), and trains the lab sheet's TinyTransformer
 on them: per case the first losses, the accuracy, the logits of three test lines, the attention of the first, and in
@@ -112,7 +112,7 @@ def main():
     x, y = torch.tensor(ids), torch.tensor([label for label, _ in lines])
     print("/* Made by tests/reference/make_text_golden.py with torch " + torch.__version__ + ". */")
     print("// clang-format off")
-    print("#ifndef ATTNLAB_TESTS_UNIT_TEXT_GOLDEN_H\n#define ATTNLAB_TESTS_UNIT_TEXT_GOLDEN_H\n")
+    print("#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_TEXT_H\n#define ATTNLAB_TESTS_REFERENCE_GOLDEN_TEXT_H\n")
     print(f"enum {{ TEXT_GOLDEN_TRAIN = {TRAIN}, TEXT_GOLDEN_TEST = {ROWS - TRAIN}, TEXT_GOLDEN_LENGTH = {LENGTH},"
           f" TEXT_GOLDEN_EPOCHS = {EPOCHS}, TEXT_GOLDEN_BATCH = {BATCH}, TEXT_GOLDEN_VOCABULARY = {len(vocabulary)} }};")
     print(f"static const double text_golden_learning_rate = {RATE};")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""PyTorch's numbers for the transformer's layers: python3 make_transformer_golden.py > ../unit/transformer_golden.h
+"""PyTorch's numbers for the transformer's layers: python3 make_transformer_golden.py > golden_transformer.h
 
 For every layer: what its constructor draws with seed 3, then parameters disturbed by 0.1 randn (so that norms and
 biases count), an input, a gradient of the output, and from those the output and all gradients. Needs python3-torch.
@@ -106,7 +106,7 @@ def main():
     tokens = torch.tensor([[2, 5, 1, 2], [3, 4, 0, 0]])
     print("/* Made by tests/reference/make_transformer_golden.py with torch " + torch.__version__ + ". */")
     print("// clang-format off")
-    print("#ifndef ATTNLAB_TESTS_UNIT_TRANSFORMER_GOLDEN_H\n#define ATTNLAB_TESTS_UNIT_TRANSFORMER_GOLDEN_H\n")
+    print("#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_TRANSFORMER_H\n#define ATTNLAB_TESTS_REFERENCE_GOLDEN_TRANSFORMER_H\n")
     print(f"enum {{ GOLDEN_COUNT = {COUNT}, GOLDEN_STEPS = {STEPS}, GOLDEN_WIDTH = {WIDTH}, GOLDEN_HEADS = {HEADS},"
           f" GOLDEN_HIDDEN = {HIDDEN}, GOLDEN_VOCABULARY = {VOCABULARY} }};")
     print(f"static const int golden_lengths[] = {{{', '.join(map(str, LENGTHS))}}};")

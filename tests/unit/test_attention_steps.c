@@ -1,5 +1,5 @@
 /* attention-steps against PyTorch, and what it says to matrices that do not fit. */
-#include "tests/unit/experiment_golden.h"
+#include "tests/reference/golden_experiment.h"
 #include "tests/unit/run_experiment.h"
 
 static struct result_tree tree;

@@ -1,5 +1,5 @@
 /* running-average and scaling against PyTorch; the experiments' table. */
-#include "tests/unit/experiment_golden.h"
+#include "tests/reference/golden_experiment.h"
 #include "tests/unit/run_experiment.h"
 
 #include <stdio.h>

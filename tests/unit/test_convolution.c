@@ -4,7 +4,7 @@
 #include "core/math/matrix.h"
 #include "core/pretrained/resize.h"
 #include "core/random/numpy_random.h"
-#include "tests/unit/mobilenet_golden.h"
+#include "tests/reference/golden_mobilenet.h"
 
 #include <check.h>
 #include <math.h>

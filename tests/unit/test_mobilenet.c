@@ -1,6 +1,6 @@
 /* A small network built like MobileNetV2 against PyTorch's; what the weights are checked for. */
 #include "core/math/matrix.h"
-#include "tests/unit/mobilenet_golden.h"
+#include "tests/reference/golden_mobilenet.h"
 #include "tests/unit/random_weights.h"
 
 #include <stdlib.h>

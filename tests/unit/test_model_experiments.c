@@ -1,6 +1,6 @@
 /* gradient-reach, permutation and cost: against PyTorch where its numbers count, against themselves where
  * time does. */
-#include "tests/unit/experiment_golden.h"
+#include "tests/reference/golden_experiment.h"
 #include "tests/unit/run_experiment.h"
 
 #include <stdio.h>

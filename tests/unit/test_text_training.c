@@ -1,9 +1,9 @@
 /* `train` on text, from the user's file to the result, against PyTorch: on a small data set that is in this
  * repository, and on the reference folder's reviews.tsv where that is at hand. */
 #include "core/training/inspection.h"
-#include "tests/unit/lab_golden.h"
+#include "tests/reference/golden_lab.h"
+#include "tests/reference/golden_text.h"
 #include "tests/unit/run_experiment.h"
-#include "tests/unit/text_golden.h"
 
 #include <stdio.h>
 

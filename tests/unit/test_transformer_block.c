@@ -1,5 +1,5 @@
 /* transformer-block against PyTorch's nn.MultiheadAttention block. */
-#include "tests/unit/experiment_golden.h"
+#include "tests/reference/golden_experiment.h"
 #include "tests/unit/run_experiment.h"
 
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "core/layers/masked_mean.h"
 #include "core/layers/multi_head_attention.h"
 #include "core/layers/sinusoidal_position.h"
+#include "tests/reference/golden_transformer.h"
 #include "tests/unit/layer_check.h"
-#include "tests/unit/transformer_golden.h"
 
 enum { PADDING = 1, CAUSAL = 2, TOKENS = 4 };
 

@@ -1,6 +1,6 @@
 /* Written by tests/reference/make_mobilenet_golden.py. */
-#ifndef ATTNLAB_TESTS_UNIT_MOBILENET_GOLDEN_H
-#define ATTNLAB_TESTS_UNIT_MOBILENET_GOLDEN_H
+#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_MOBILENET_H
+#define ATTNLAB_TESTS_REFERENCE_GOLDEN_MOBILENET_H
 
 static const float golden_depthwise_1_2_1[6] = {
     1.15257025f, 1.53192031f, 0.0f, 0.478796721f, 1.6340487f, 0.0f,

@@ -1,6 +1,6 @@
 /* What PyTorch gives for the experiments; made by tests/reference/make_experiment_golden.py. */
-#ifndef ATTNLAB_TESTS_UNIT_EXPERIMENT_GOLDEN_H
-#define ATTNLAB_TESTS_UNIT_EXPERIMENT_GOLDEN_H
+#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_EXPERIMENT_H
+#define ATTNLAB_TESTS_REFERENCE_GOLDEN_EXPERIMENT_H
 
 /* clang-format off */
 static const float golden_drawn_input[32] = {

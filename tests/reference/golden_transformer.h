@@ -1,7 +1,7 @@
 /* Made by tests/reference/make_transformer_golden.py with torch 1.13.0a0. */
 // clang-format off
-#ifndef ATTNLAB_TESTS_UNIT_TRANSFORMER_GOLDEN_H
-#define ATTNLAB_TESTS_UNIT_TRANSFORMER_GOLDEN_H
+#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_TRANSFORMER_H
+#define ATTNLAB_TESTS_REFERENCE_GOLDEN_TRANSFORMER_H
 
 enum { GOLDEN_COUNT = 2, GOLDEN_STEPS = 4, GOLDEN_WIDTH = 4, GOLDEN_HEADS = 2, GOLDEN_HIDDEN = 6, GOLDEN_VOCABULARY = 6 };
 static const int golden_lengths[] = {4, 2};

@@ -1,7 +1,7 @@
 /* Made by tests/reference/make_lab_golden.py from lab.json, torch 1.13.0a0. */
 // clang-format off
-#ifndef ATTNLAB_TESTS_UNIT_LAB_GOLDEN_H
-#define ATTNLAB_TESTS_UNIT_LAB_GOLDEN_H
+#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_LAB_H
+#define ATTNLAB_TESTS_REFERENCE_GOLDEN_LAB_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Made by tests/reference/make_text_golden.py with torch 1.13.0a0. */
 // clang-format off
-#ifndef ATTNLAB_TESTS_UNIT_TEXT_GOLDEN_H
-#define ATTNLAB_TESTS_UNIT_TEXT_GOLDEN_H
+#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_TEXT_H
+#define ATTNLAB_TESTS_REFERENCE_GOLDEN_TEXT_H
 
 enum { TEXT_GOLDEN_TRAIN = 128, TEXT_GOLDEN_TEST = 32, TEXT_GOLDEN_LENGTH = 12, TEXT_GOLDEN_EPOCHS = 6, TEXT_GOLDEN_BATCH = 16, TEXT_GOLDEN_VOCABULARY = 21 };
 static const double text_golden_learning_rate = 0.003;
