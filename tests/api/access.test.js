@@ -71,8 +71,8 @@ test("a bad choice or token is one line and status 2 or 1", async () => {
         [["--access", "everybody"], "", 2, /open, token/],
         [["--students", "all"], "", 2, /none, read, run/],
         [["--students", "run"], "", 2, /only with --access token/],
-        [["--access", "token"], "short", 1, /16 to 256 characters; it has 5/],
-        [["--access", "token"], "seventeen letters", 1, /without spaces/],
+        [["--access", "token"], "short", 2, /16 to 256 characters; it has 5/],
+        [["--access", "token"], "seventeen letters", 2, /without spaces/],
         [["--access", "token", "--token-file", file], "", 1, /cannot read/],
         [["--student-epochs", "0"], "", 2, /from 1 to/],
     ];
