@@ -87,9 +87,11 @@ static const size_t head_widths[] = {1, 3, 8, 12, 16, 31, 64};
 
 START_TEST(attention_heads_agree) {
     const size_t steps = (size_t)_i;
+    draw_all();
     for (size_t i = 0; i < sizeof head_widths / sizeof *head_widths; i++)
         for (int variant = 0; variant < 4; variant++) {
-            draw_all();
+            memset(plain, 0, sizeof plain);
+            memset(fast, 0, sizeof fast);
             float bias[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
             bias[0] = bias[steps / 2] = -INFINITY;
             struct attention_head head = {.steps = steps,
