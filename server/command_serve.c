@@ -4,6 +4,7 @@
 #include "server/service.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,37 @@ static void raise_descriptor_limit(void) {
     }
 }
 
-/* Blocks the signals that end the service, before any thread starts, so that only sigwait takes them. */
-static void block_signals(sigset_t *ending) {
+/* Set by whichever thread the system gives the signal to. */
+static sem_t ending_wanted;
+static volatile sig_atomic_t ending_signal;
+
+static void want_ending(int signal_number) {
+    ending_signal = signal_number;
+    sem_post(&ending_wanted);
+}
+
+/* Handles the signals that end the service, and blocks them before any thread of ours starts, so that none of
+ * those is interrupted. A handler rather than sigwait, because OpenBLAS starts a thread of its own before
+ * main, in which nothing is blocked. */
+static void take_signals(sigset_t *ending) {
+    struct sigaction action = {.sa_handler = want_ending, .sa_flags = SA_RESTART};
+    sem_init(&ending_wanted, 0, 0);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
     sigemptyset(ending);
     sigaddset(ending, SIGTERM);
     sigaddset(ending, SIGINT);
     pthread_sigmask(SIG_BLOCK, ending, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_signal(const sigset_t *ending) {
+    pthread_sigmask(SIG_UNBLOCK, ending, NULL);
+    while (sem_wait(&ending_wanted) != 0) {
+        /* interrupted by another signal */
+    }
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
 }
 
 /* A training step of a very large run may outlast the time that there is to end in. Every epoch is stored, so
@@ -51,7 +76,6 @@ static void limit_ending(const struct options *options) {
 static bool serve(const struct options *options, const sigset_t *ending, struct error *error) {
     struct service service = {0};
     char warning[512] = "";
-    int received;
     if (!service_open(&service, options, warning, sizeof warning, error)) {
         return false;
     }
@@ -71,8 +95,9 @@ static bool serve(const struct options *options, const sigset_t *ending, struct 
         }
         fflush(stdout);
         log_write(options->log_level, LOG_INFO, "listening on %s", http_url(http));
-        sigwait(ending, &received);
-        log_write(options->log_level, LOG_INFO, "ending on %s", received == SIGTERM ? "SIGTERM" : "SIGINT");
+        wait_for_signal(ending);
+        log_write(options->log_level, LOG_INFO, "ending on %s",
+                  ending_signal == SIGTERM ? "SIGTERM" : "SIGINT");
         limit_ending(options);
     }
     service_drain(&service);
@@ -96,6 +121,6 @@ int command_serve(int count, char *const *arguments) {
         return command_fail(&error);
     }
     raise_descriptor_limit();
-    block_signals(&ending);
+    take_signals(&ending);
     return serve(&options, &ending, &error) ? EXIT_SUCCESS : command_fail(&error);
 }
