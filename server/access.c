@@ -50,9 +50,12 @@ static bool load_sessions(struct access *access, struct error *error) {
     for (char *line = text; line && *line && access->session_count < SESSIONS_MAXIMUM;) {
         struct session *session = &access->sessions[access->session_count];
         char *end = strchr(line, '\n');
-        if (sscanf(line, "%64s %" SCNd64, session->digest, &session->expires_ms) == 2 &&
-            session->expires_ms > clock_wall_ms()) {
-            access->session_count++;
+        char *after = NULL;
+        if (sscanf(line, "%64s", session->digest) == 1 && (after = strchr(line, ' ')) != NULL) {
+            session->expires_ms = strtoll(after, NULL, 10);
+            if (session->expires_ms > clock_wall_ms()) {
+                access->session_count++;
+            }
         }
         line = end ? end + 1 : NULL;
     }
@@ -186,12 +189,10 @@ static bool identify(struct request *request) {
     const struct options *options = access->options;
     const char *authorization = request_header(request, "Authorization");
     bool is_known = true;
-    if (options->access != ACCESS_TOKEN) {
-        request->caller.role = ROLE_LECTURER;
-    } else if (authorization && strncasecmp(authorization, "Bearer ", 7) == 0) {
+    if (options->access == ACCESS_TOKEN && authorization && strncasecmp(authorization, "Bearer ", 7) == 0) {
         is_known = is_token(access, authorization + 7);
         request->caller.role = is_known ? ROLE_LECTURER : ROLE_STRANGER;
-    } else if (has_session(access, request)) {
+    } else if (options->access != ACCESS_TOKEN || has_session(access, request)) {
         request->caller.role = ROLE_LECTURER;
     } else {
         request->caller.role = options->students == STUDENTS_NONE ? ROLE_STRANGER : ROLE_STUDENT;

@@ -77,7 +77,8 @@ int command_health(int count, char *const *arguments) {
     char standard[300];
     char host[256];
     char port[16];
-    /* Where a service with this environment listens; to connect to the address 0.0.0.0 is to ask this machine. */
+    /* Where a service with this environment listens; to connect to the address 0.0.0.0 is to ask this
+     * machine. */
     snprintf(standard, sizeof standard, "http://%s/", listen && *listen ? listen : "127.0.0.1:8080");
     url = url && *url ? url : standard;
     if (count == 2 && strcmp(arguments[0], "--url") == 0) {

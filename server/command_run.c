@@ -259,7 +259,7 @@ static const struct experiment *find_experiment(const char *name) {
 }
 
 int command_run(int count, char *const *arguments) {
-    struct options options;
+    struct options options = {0};
     struct error error = {0};
     if (count == 0 || strcmp(arguments[0], "--help") == 0) {
         print_experiments();

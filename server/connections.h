@@ -1,9 +1,9 @@
 /* The open connections, each with the moment by which its client must have done its part.
  *
- * libmicrohttpd closes a connection on which nothing moves; a client that sends a byte now and then would keep
- * one for ever. So the head of a request, its body and the taking of an answer each have a deadline here; a
- * thread that sleeps until the earliest one shuts down the sockets of those that miss it, and libmicrohttpd
- * then cleans up. While the service owes the answer, and on event streams, there is none. */
+ * libmicrohttpd closes a connection on which nothing moves; a client that sends a byte now and then would
+ * keep one for ever. So the head of a request, its body and the taking of an answer each have a deadline
+ * here; a thread that sleeps until the earliest one shuts down the sockets of those that miss it, and
+ * libmicrohttpd then cleans up. While the service owes the answer, and on event streams, there is none. */
 #ifndef ATTNLAB_SERVER_CONNECTIONS_H
 #define ATTNLAB_SERVER_CONNECTIONS_H
 

@@ -2,6 +2,7 @@
 #include "server/memory_limit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Where no memory size can be learnt. */
@@ -16,16 +17,14 @@ static unsigned long long machine_bytes(void) {
 
 /* A container's limit: its control group's, which it sees as the root. "max", or no file: none. */
 static unsigned long long container_bytes(void) {
-    unsigned long long bytes = 0;
+    char text[32] = "";
     FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
     if (!file) {
         return ~0ull;
     }
-    if (fscanf(file, "%llu", &bytes) != 1 || bytes == 0) {
-        bytes = ~0ull;
-    }
+    unsigned long long bytes = fgets(text, sizeof text, file) ? strtoull(text, NULL, 10) : 0;
     fclose(file);
-    return bytes;
+    return bytes > 0 ? bytes : ~0ull;
 }
 
 unsigned long long memory_limit_of_run(void) {

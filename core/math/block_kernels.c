@@ -5,7 +5,8 @@
 
 struct norm_merge norm_merge_of(size_t width) {
     struct norm_merge merge = {.share = {0}};
-    float per_lane = (float)(width / NORM_LANES), seen = (float)(width % NORM_LANES);
+    size_t vectors = width / NORM_LANES, rest = width % NORM_LANES;
+    float per_lane = (float)vectors, seen = (float)rest;
     for (size_t lane = 0; lane < NORM_LANES && per_lane > 0; lane++) {
         merge.share[lane] = per_lane / (seen + per_lane);
         merge.seen[lane] = seen;

@@ -23,8 +23,10 @@ static void moments_of(const float *x, size_t count, const struct norm_merge *me
                        float *squares) {
     __m256 lane_mean = _mm256_setzero_ps(), lane_squares = _mm256_setzero_ps();
     size_t full = count / NORM_LANES * NORM_LANES;
+    size_t seen = 0;
     for (size_t i = 0; i < full; i += NORM_LANES) {
-        __m256 share = _mm256_set1_ps(1 / (float)(i / NORM_LANES + 1)), value = _mm256_loadu_ps(x + i);
+        seen++;
+        __m256 share = _mm256_set1_ps(1 / (float)seen), value = _mm256_loadu_ps(x + i);
         __m256 difference = _mm256_sub_ps(value, lane_mean);
         lane_mean = _mm256_add_ps(lane_mean, _mm256_mul_ps(difference, share));
         lane_squares =

@@ -19,7 +19,8 @@ int main(void) {
     size_t count = (size_t)SIZE * SIZE;
     if (!arena_init(&arena, 3 * count * sizeof(float), NULL))
         return 1;
-    float *a = arena_floats(&arena, count), *b = arena_floats(&arena, count), *c = arena_floats(&arena, count);
+    float *a = arena_floats(&arena, count), *b = arena_floats(&arena, count),
+          *c = arena_floats(&arena, count);
     for (size_t i = 0; i < count; i++)
         a[i] = b[i] = (float)(i % 7) - 3;
     matrix_use_one_thread();
