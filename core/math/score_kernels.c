@@ -20,12 +20,18 @@ static float exponentials_of_row(const struct shared_scores *scores, struct shar
     return sum;
 }
 
-static float largest_score(const struct shared_scores *scores, struct shared_scores_row row, const float *x,
-                           size_t i) {
-    float largest = -INFINITY;
-    for (size_t j = 0; j < scores->steps; j++)
-        largest = fmaxf(largest, score_at(scores, row, x, i, j));
-    return largest;
+/* The same with the row's largest score as the shift, taken from the scores as they are: of large ones other
+ * roundings than the largest's own would leave no exponential of 1. */
+static float exponentials_below_largest(const struct shared_scores *scores, struct shared_scores_row row,
+                                        const float *x, size_t i, float *to) {
+    float largest = -INFINITY, sum = 0;
+    for (size_t j = 0; j < scores->stride; j++) {
+        to[j] = score_at(scores, row, x, i, j);
+        largest = fmaxf(largest, to[j]);
+    }
+    for (size_t j = 0; j < scores->stride; j++)
+        sum += to[j] = exp2f(to[j] - largest);
+    return sum;
 }
 
 void shared_scores_forward_plain(const struct shared_scores *scores, const float *x, float *exponentials,
@@ -36,9 +42,11 @@ void shared_scores_forward_plain(const struct shared_scores *scores, const float
     for (size_t i = 0; i < scores->steps; i++) {
         float *to = exponentials + i * scores->stride;
         struct shared_scores_row row = shared_scores_row_of(scores, x, least, largest, i);
-        float sum = exponentials_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound, to);
+        float sum = row.is_large
+                        ? 0
+                        : exponentials_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound, to);
         if (sum < shared_scores_least_sum && row.bound != -INFINITY)
-            sum = exponentials_of_row(scores, row, x, i, largest_score(scores, row, x, i), to);
+            sum = exponentials_below_largest(scores, row, x, i, to);
         inverse_sums[i] = sum == 0 ? 0 : 1 / sum;
         for (size_t j = 0; j < scores->stride; j++)
             share[j] += inverse_sums[i] * to[j];

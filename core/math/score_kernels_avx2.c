@@ -50,19 +50,25 @@ static inline __attribute__((always_inline)) float exponentials_of_row(struct ro
     return vector_sum(_mm256_add_ps(even, odd));
 }
 
-static float largest_score(struct row_terms row, size_t stride) {
-    __m256 largest = _mm256_set1_ps(-INFINITY);
-    for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES)
-        largest = _mm256_max_ps(largest, scores_at(row, j));
-    return vector_largest(largest);
-}
-
-/* The same with the row's largest score as the shift. Rarely needed, so it stays out of the way. */
+/* The same with the row's largest score as the shift, taken from the scores as they are: of large ones other
+ * roundings than the largest's own would leave no exponential of 1. Rarely needed, so it stays out of the
+ * way. */
 static __attribute__((noinline)) float exponentials_below_largest(struct row_terms row, size_t stride,
                                                                   float *exponentials) {
+    __m256 largest = _mm256_set1_ps(-INFINITY), sum = _mm256_setzero_ps();
     row.shift = _mm256_setzero_ps();
-    row.shift = _mm256_set1_ps(largest_score(row, stride));
-    return exponentials_of_row(row, stride, exponentials);
+    for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
+        __m256 score = scores_at(row, j);
+        _mm256_storeu_ps(exponentials + j, score);
+        largest = _mm256_max_ps(largest, score);
+    }
+    largest = _mm256_set1_ps(vector_largest(largest));
+    for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
+        __m256 a = vector_exp2(_mm256_sub_ps(_mm256_loadu_ps(exponentials + j), largest));
+        _mm256_storeu_ps(exponentials + j, a);
+        sum = _mm256_add_ps(sum, a);
+    }
+    return vector_sum(sum);
 }
 
 /* Leaves row i of the exponentials; returns 1 / its sum. */
@@ -71,7 +77,7 @@ static inline float exponentiate_row(const struct shared_scores *scores, const f
     float *to = exponentials + i * scores->stride;
     struct shared_scores_row row = shared_scores_row_of(scores, x, x_least, x_largest, i);
     struct row_terms terms = terms_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound);
-    float sum = exponentials_of_row(terms, scores->stride, to);
+    float sum = row.is_large ? 0 : exponentials_of_row(terms, scores->stride, to);
     if (sum < shared_scores_least_sum && row.bound != -INFINITY)
         sum = exponentials_below_largest(terms, scores->stride, to);
     return sum == 0 ? 0 : 1 / sum;

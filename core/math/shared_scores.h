@@ -9,6 +9,8 @@
 #ifndef ATTNLAB_CORE_MATH_SHARED_SCORES_H
 #define ATTNLAB_CORE_MATH_SHARED_SCORES_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define LOG2_OF_E 1.44269504088896340736F
@@ -35,17 +37,23 @@ struct shared_scores_gradient {
 /* What a row's terms come to: s_ij = fixed_ij + slope x_j + gain column_j. */
 struct shared_scores_row {
     float slope, gain;
-    float bound; /* no score of the row is above it; -INFINITY where nothing is seen */
+    float bound;   /* no score of the row is above it; -INFINITY where nothing is seen */
+    bool is_large; /* differences to the bound, made term by term, would be those of rounded numbers */
 };
+
+/* Up to here a term's rounding moves a difference by 1/256 at most. */
+static const float shared_scores_exact_limit = 65536;
 
 /* The largest score itself would take another pass over the row. */
 static inline struct shared_scores_row shared_scores_row_of(const struct shared_scores *scores,
                                                             const float *x, float x_least, float x_largest,
                                                             size_t i) {
     float gain = x[i], slope = scores->square * gain + scores->row[i];
-    float bound = scores->fixed_largest[i] + slope * (slope > 0 ? x_largest : x_least) +
-                  gain * (gain > 0 ? scores->column_largest : scores->column_least);
-    return (struct shared_scores_row){slope, gain, bound};
+    float fixed = scores->fixed_largest[i], of_slope = slope * (slope > 0 ? x_largest : x_least),
+          of_gain = gain * (gain > 0 ? scores->column_largest : scores->column_least);
+    float reach = fabsf(fixed) + fabsf(of_slope) + fabsf(of_gain);
+    return (struct shared_scores_row){slope, gain, fixed + of_slope + of_gain,
+                                      fixed != -INFINITY && reach > shared_scores_exact_limit};
 }
 
 /* A row's sum of 2^(s_ij - bound) below this may have lost terms that matter: its largest score, too far

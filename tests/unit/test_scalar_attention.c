@@ -256,6 +256,27 @@ START_TEST(weights_are_softmax_of_the_scores) {
 }
 END_TEST
 
+/* Where a number is larger than what float32 tells apart, a row is still a softmax. */
+START_TEST(weights_of_large_scores_sum_to_one) {
+    static const float sizes[] = {1e4F, 1e6F, 1e9F, 1e12F};
+    const struct kernels *tables[] = {&kernels_plain, kernels_choose()};
+    struct score_data data;
+    float exponentials[STEPS * STRIDE], inverse_sums[STEPS], share[STRIDE];
+    make_scores(&data, sizes[_i]);
+    for (size_t j = 0; j < STEPS; j++)
+        data.x[j] *= sizes[_i];
+    for (size_t table = 0; table < 2; table++) {
+        tables[table]->shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
+        for (size_t i = 0; i < STEPS; i++) {
+            double sum = 0;
+            for (size_t j = 0; j < STRIDE; j++)
+                sum += (double)exponentials[i * STRIDE + j] * (double)inverse_sums[i];
+            ck_assert_double_le(fabs(sum - (i == 2 ? 0 : 1)), 1e-6);
+        }
+    }
+}
+END_TEST
+
 START_TEST(fast_kernels_equal_the_plain_ones) {
     const struct kernels *tables[] = {&kernels_plain, kernels_choose()};
     struct score_data data;
@@ -317,6 +338,7 @@ int main(void) {
     tcase_add_loop_test(tests, gradients_agree_with_differences, 0, 6);
     tcase_add_loop_test(tests, models_take_it_where_steps_are_numbers, 0, 6);
     tcase_add_loop_test(tests, weights_are_softmax_of_the_scores, 0, 3);
+    tcase_add_loop_test(tests, weights_of_large_scores_sum_to_one, 0, 4);
     tcase_add_test(tests, fast_kernels_equal_the_plain_ones);
     tcase_add_test(tests, tilted_moments_are_those_of_the_weights);
     suite_add_tcase(suite, tests);
