@@ -63,7 +63,7 @@ static bool parse_number(struct delimited_field field, float *value) {
         return false;
     char *end = NULL;
     *value = strtof(text, &end);
-    return *end == '\0' && isfinite(*value);
+    return *end == '\0' && fabsf(*value) <= dataset_number_limit; /* not so for NaN */
 }
 
 static bool add_number_row(struct dataset_builder *builder, const struct delimited_reader *reader,
@@ -76,8 +76,9 @@ static bool add_number_row(struct dataset_builder *builder, const struct delimit
         if (column == label_column)
             continue;
         if (!parse_number(reader->fields[column], row++))
-            return error_set(error, ERROR_INVALID, "line %zu, column %zu: \"%s\" is not a finite number",
-                             line, column + 1, delimited_excerpt_of(reader->fields[column]).text);
+            return error_set(error, ERROR_INVALID,
+                             "line %zu, column %zu: \"%s\" is not a number from -1e15 to 1e15", line,
+                             column + 1, delimited_excerpt_of(reader->fields[column]).text);
     }
     dataset_builder_end_numbers(builder);
     return true;

@@ -37,6 +37,10 @@ struct dataset {
 /* The most classes a data set may have, and the most bytes of a label. */
 enum { DATASET_CLASS_LIMIT = 100, DATASET_LABEL_BYTES = 64 };
 
+/* The largest number a row may hold, either way: products of two such numbers, which attention's scores are,
+ * stay within float32's range; beyond it a model's answer would be made of infinities. */
+static const float dataset_number_limit = 1e15F;
+
 /* Parses `size` bytes of CSV (RFC 4180: a header `text,label`, or numbers with a `label` column) or TSV
  * (`label<TAB>text` or `text<TAB>label`, a header line of these names is skipped). UTF-8, a byte order mark
  * and CRLF are accepted, empty lines skipped. A bad row is an ERROR_INVALID that names its line. At least two

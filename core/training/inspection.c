@@ -375,6 +375,11 @@ bool inspection_predict_sequence(struct inspection *inspection, const float *val
     if (length == 0 || length > steps)
         return error_set(error, ERROR_INVALID,
                          "a sequence must have 1 to %zu numbers, as in training; got %zu", steps, length);
+    for (size_t i = 0; i < length; i++) {
+        if (!(fabsf(values[i]) <= dataset_number_limit))
+            return error_set(error, ERROR_INVALID, "number %zu of the sequence must be from -1e15 to 1e15",
+                             i);
+    }
     memset(inspection->values, 0, steps * sizeof *values);
     memcpy(inspection->values, values, length * sizeof *values);
     predict(inspection, length, prediction);
