@@ -34,7 +34,8 @@ enum {
     DATASET_BODY_MAXIMUM = 64 << 20,
     IGNORED_BODY_MAXIMUM = 64 << 10,
     ALL_BODIES_MAXIMUM = 256 << 20, /* of all requests that are being read */
-    DISCARDED_MAXIMUM = 8 << 20
+    DISCARDED_MAXIMUM = 8 << 20,
+    DISCARDED_LARGE_MAXIMUM = 2 * DATASET_BODY_MAXIMUM /* of a body whose size is what is wrong with it */
 };
 
 struct http {
@@ -245,6 +246,10 @@ static enum MHD_Result end_body(struct request *request) {
     return continue_request(request);
 }
 
+static size_t discarded_maximum(const struct request *request) {
+    return request->response.status == 413 ? DISCARDED_LARGE_MAXIMUM : DISCARDED_MAXIMUM;
+}
+
 /* A body that is refused or too large is read on, because a client that is still sending may not see an
  * answer; but it is not kept, and not read without end. */
 static enum MHD_Result take_body(struct request *request, const char *bytes, size_t *size) {
@@ -260,7 +265,7 @@ static enum MHD_Result take_body(struct request *request, const char *bytes, siz
         atomic_fetch_sub(&request->service->body_bytes, *size - (request->body.length - before));
     }
     *size = 0;
-    return request->discarded > DISCARDED_MAXIMUM ? MHD_NO : MHD_YES;
+    return request->discarded > discarded_maximum(request) ? MHD_NO : MHD_YES;
 }
 
 static enum MHD_Result begin_access(struct request *request, enum method method, const char *url,
@@ -270,10 +275,9 @@ static enum MHD_Result begin_access(struct request *request, enum method method,
         expect_transfer(request, announced ? strtod(announced, NULL) : (double)body_maximum(request));
         return MHD_YES;
     }
-    expect_transfer(request, DISCARDED_MAXIMUM);
+    expect_transfer(request, (double)discarded_maximum(request));
     request->phase = REQUEST_REFUSED;
-    const char *length = request_header(request, "Content-Length");
-    bool is_endless = length && strtoull(length, NULL, 10) > DISCARDED_MAXIMUM;
+    bool is_endless = announced && strtoull(announced, NULL, 10) > discarded_maximum(request);
     return is_endless ? answer(request) : MHD_YES;
 }
 
@@ -322,6 +326,17 @@ static unsigned connection_limit_per_address(const struct options *options) {
     return options->is_behind_proxy ? 0 : (unsigned)options->connections_per_address;
 }
 
+/* A NUL would end the path or the argument early, so that it says something else than what was sent: it
+ * becomes the replacement character, which is of the same length, three bytes. */
+static size_t unescape(void *argument, struct MHD_Connection *connection, char *text) {
+    (void)argument;
+    (void)connection;
+    for (char *nul = text; (nul = strstr(nul, "%00")) != NULL;) {
+        memcpy(nul, "\xef\xbf\xbd", 3);
+    }
+    return MHD_http_unescape(text);
+}
+
 struct http *http_start(struct service *service, const char *listen, struct error *error) {
     struct http *http = calloc(1, sizeof *http);
     if (!http) {
@@ -338,7 +353,8 @@ struct http *http_start(struct service *service, const char *listen, struct erro
             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)service->options->idle_timeout,
             MHD_OPTION_CONNECTION_LIMIT, connection_limit(service->options),
             MHD_OPTION_PER_IP_CONNECTION_LIMIT, connection_limit_per_address(service->options),
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK,
+            unescape, NULL, MHD_OPTION_END);
         if (!http->daemon) {
             close(listener);
             error_set(error, ERROR_UNAVAILABLE, "the HTTP server cannot start");

@@ -48,6 +48,32 @@ test("too large a body is 413, announced or not", async () => {
     await client.postProblem(404, "api/runs/x/cancel", {});
 });
 
+test("a client that sends far too much still reads the 413", async () => {
+    const body = `{"name": "${"x".repeat(24 << 20)}"}`;
+    await client.postProblem(413, "api/runs", body);
+});
+
+test("an escaped NUL cuts nothing off", async () => {
+    await client.problem(404, "api/runs%00x");
+    await client.problem(404, "api/health%00");
+    await client.problem(422, "api/runs?state=queued%00x");
+    await client.problem(422, "api/runs?limit%00x=5");
+    const options = { method: "POST", headers: { "Content-Type": "text/csv" }, body: "text,label\ngood,1\nbad,0\n" };
+    await client.problem(422, "api/datasets?name=ab%00c", options);
+});
+
+test("numbers too large for a model are refused, not answered with nothing", async () => {
+    const { id } = await client.create("api/runs?wait=30", smallTraining);
+    for (const number of [1e16, -1e38, 1e39, 1e300]) {
+        const problem = await client.postProblem(422, `api/runs/${id}/predictions`, { sequences: [[1, number]] });
+        assert.match(problem.detail, /number 1 of the sequence must be from -1e15 to 1e15/);
+    }
+    const { predictions } = await client.create(`api/runs/${id}/predictions`, { sequences: [[1e15, -1e15, 1]] }, 200);
+    for (const row of predictions[0].attention) assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-5, `${row}`);
+    const options = { method: "POST", headers: { "Content-Type": "text/csv" }, body: "a,label\n1e30,0\n1,1\n" };
+    assert.match((await client.problem(422, "api/datasets?name=large", options)).detail, /line 2, column 1/);
+});
+
 test("all faults come at once, and an unknown field names the nearest known one", async () => {
     const problem = await client.postProblem(422, "api/runs", {
         experiment: "train",
