@@ -3,7 +3,9 @@
 #include "server/options.h"
 #include "server/version.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_help(void) {
@@ -17,24 +19,37 @@ static void print_help(void) {
     options_write_help(stdout);
 }
 
+/* A result that could not be written, to a full disk for example, is a failure. */
+static int finish_output(int status) {
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
+        fprintf(stderr, "attnlab: cannot write to standard output: %s\n", strerror(errno ? errno : EIO));
+        return EXIT_FAILURE;
+    }
+    return status;
+}
+
 int main(int argument_count, char **arguments) {
     static const struct {
         const char *name;
         int (*command)(int count, char *const *arguments);
-    } commands[] = {{"serve", command_serve}, {"run", command_run}, {"health", command_health}};
+    } commands[] = {{"run", command_run}, {"health", command_health}};
     const char *first = argument_count > 1 ? arguments[1] : "";
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
         print_help();
-        return 0;
+        return finish_output(0);
     }
     if (strcmp(first, "--version") == 0) {
         printf("attnlab %s\n", ATTNLAB_VERSION);
-        return 0;
+        return finish_output(0);
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(first, commands[i].name) == 0) {
-            return commands[i].command(argument_count - 2, arguments + 2);
+            return finish_output(commands[i].command(argument_count - 2, arguments + 2));
         }
+    }
+    if (strcmp(first, "serve") == 0) {
+        return command_serve(argument_count - 2, arguments + 2);
     }
     if (*first && *first != '-') {
         fprintf(stderr, "attnlab: unknown command %s; there are serve, run and health (see --help)\n", first);

@@ -1,11 +1,13 @@
 // The program on the command line: exit statuses, messages, run and health.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { Client, smallTraining, without } from "../support/client.js";
-import { runProgram, startDaemon } from "../support/daemon.js";
+import { program, runProgram, startDaemon } from "../support/daemon.js";
 
 let folder;
 before(async () => (folder = await mkdtemp(path.join(tmpdir(), "attnlab-command-"))));
@@ -138,4 +140,15 @@ test("an interrupted run ends with status 1", async () => {
     const { code, stderr } = await running;
     assert.equal(code, 1);
     assert.match(stderr, /cancelled/);
+});
+
+test("a result that cannot be written is a failure", { skip: !existsSync("/dev/full") && "no /dev/full here" }, async () => {
+    const full = await open("/dev/full", "w");
+    const args = ["run", "train", ...Object.entries(without(smallTraining, "experiment")).flatMap(([name, value]) => [`--${name}`, `${value}`])];
+    for (const one of [args, ["--help"], ["--version"]]) {
+        const { status, stderr } = spawnSync(program, one, { stdio: ["ignore", full.fd, "pipe"], encoding: "utf8" });
+        assert.match(stderr, /attnlab: cannot write to standard output: No space left/);
+        assert.equal(status, 1);
+    }
+    await full.close();
 });
