@@ -87,8 +87,9 @@ $(BUILD)/assets_embedded.o: $(BUILD)/assets_embedded.c
 $(BUILD)/attnlab: $(SERVER_OBJECTS) $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
-# Kernels for machines with AVX2; chosen at run time, so only these files may use its instructions.
+# Kernels for machines with AVX2 or AVX-512; chosen at run time, so only these files may use their instructions.
 $(BUILD)/%_avx2.o: EXTRA_CFLAGS = -mavx2 -mfma
+$(BUILD)/%_avx512.o: EXTRA_CFLAGS = -mavx512f
 
 $(BUILD)/server/hdf5_library.o: EXTRA_CFLAGS = -DHDF5_LIBRARY='"$(HDF5_NAME)"'
 

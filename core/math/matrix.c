@@ -25,6 +25,15 @@ static bool has_small_kernel(void) {
 #endif
 }
 
+#if defined(__x86_64__)
+static void multiply_small(const struct small_product *product) {
+    if (__builtin_cpu_supports("avx512f"))
+        matrix_multiply_small_avx512(product);
+    else
+        matrix_multiply_small_avx2(product);
+}
+#endif
+
 static void multiply_by_library(enum CBLAS_TRANSPOSE transpose_a, enum CBLAS_TRANSPOSE transpose_b, size_t m,
                                 size_t n, size_t k, float alpha, const float *a, size_t a_stride,
                                 const float *b, size_t b_stride, float beta, float *c, size_t c_stride) {
@@ -39,7 +48,7 @@ void matrix_multiply(size_t m, size_t n, size_t k, float alpha, const float *a, 
 #if defined(__x86_64__)
     if (k * n <= SMALL_ELEMENTS && has_small_kernel()) {
         struct small_product product = {m, n, k, alpha, beta, a, a_stride, 1, b, b_stride, c, c_stride, NULL};
-        matrix_multiply_small_avx2(&product);
+        multiply_small(&product);
         return;
     }
 #endif
@@ -55,7 +64,7 @@ void matrix_multiply_transposed_b(size_t m, size_t n, size_t k, float alpha, con
         matrix_transpose_avx2(n, k, b, b_stride, transposed);
         struct small_product product = {m, n,          k, alpha, beta,     a,   a_stride,
                                         1, transposed, n, c,     c_stride, NULL};
-        matrix_multiply_small_avx2(&product);
+        multiply_small(&product);
         return;
     }
 #endif
@@ -71,7 +80,7 @@ void matrix_multiply_transposed_b_add_row(size_t m, size_t n, size_t k, const fl
         float transposed[TRANSPOSED_ELEMENTS];
         matrix_transpose_avx2(n, k, b, b_stride, transposed);
         struct small_product product = {m, n, k, 1, 0, a, a_stride, 1, transposed, n, c, c_stride, row};
-        matrix_multiply_small_avx2(&product);
+        multiply_small(&product);
         return;
     }
 #endif
@@ -85,7 +94,7 @@ void matrix_multiply_transposed_a(size_t m, size_t n, size_t k, float alpha, con
 #if defined(__x86_64__)
     if (m * n <= SMALL_ELEMENTS && has_small_kernel()) {
         struct small_product product = {m, n, k, alpha, beta, a, 1, a_stride, b, b_stride, c, c_stride, NULL};
-        matrix_multiply_small_avx2(&product);
+        multiply_small(&product);
         return;
     }
 #endif

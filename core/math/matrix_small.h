@@ -23,6 +23,9 @@ struct small_product {
 /* For processors with AVX2 and FMA only. */
 void matrix_multiply_small_avx2(const struct small_product *product);
 
+/* For processors with AVX-512F only; the same bits. */
+void matrix_multiply_small_avx512(const struct small_product *product);
+
 /* to[columns][rows] from from[rows][columns], rows of `from` being from_row apart. */
 void matrix_transpose_avx2(size_t rows, size_t columns, const float *from, size_t from_row, float *to);
 

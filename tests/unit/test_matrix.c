@@ -1,5 +1,6 @@
 /* Matrix products against sums in double, for shapes with every kind of tail, small and large. */
 #include "core/math/matrix.h"
+#include "core/math/matrix_small.h"
 #include "core/random/torch_random.h"
 
 #include <check.h>
@@ -73,10 +74,39 @@ START_TEST(products) {
 }
 END_TEST
 
+#if defined(__x86_64__)
+/* Which of the small kernels runs must not show in a result: the one for AVX2 against the one for AVX-512. */
+START_TEST(kernels_agree_to_the_bit) {
+    size_t m = shapes[_i][0], n = shapes[_i][1], k = shapes[_i][2], c_stride = n + SLACK;
+    if (!__builtin_cpu_supports("avx512f"))
+        return;
+    float *a = draw(m * k, 1), *b = draw(k * n, 2), *row = draw(n, 4);
+    float *c[2] = {draw(m * c_stride, 3), draw(m * c_stride, 3)};
+    for (int transposed = 0; transposed < 2; transposed++) {
+        struct small_product product = {m, n, k, 0.3F, 0.7F, a, k, 1, b, n, c[0], c_stride, row};
+        if (transposed)
+            product.a_row = 1, product.a_column = m, product.row = NULL;
+        matrix_multiply_small_avx2(&product);
+        product.c = c[1];
+        matrix_multiply_small_avx512(&product);
+        ck_assert_mem_eq(c[0], c[1], m * c_stride * sizeof *c[0]);
+    }
+    free(a);
+    free(b);
+    free(row);
+    free(c[0]);
+    free(c[1]);
+}
+END_TEST
+#endif
+
 int main(void) {
     Suite *suite = suite_create("matrix");
     TCase *tests = tcase_create("products");
     tcase_add_loop_test(tests, products, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
+#if defined(__x86_64__)
+    tcase_add_loop_test(tests, kernels_agree_to_the_bit, 0, (int)(sizeof shapes / sizeof shapes[0]));
+#endif
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
