@@ -8,6 +8,7 @@ static double log_sum_exp(const float *logits, size_t count) {
     double largest = (double)logits[largest_index(logits, count)], sum = 0;
     for (size_t j = 0; j < count; j++)
         sum += exp((double)logits[j] - largest);
+    // cppcheck-suppress invalidFunctionArg ; the sum is at least 1, the largest logit's own term
     return largest + log(sum);
 }
 
