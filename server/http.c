@@ -329,10 +329,11 @@ static unsigned connection_limit_per_address(const struct options *options) {
 /* A NUL would end the path or the argument early, so that it says something else than what was sent: it
  * becomes the replacement character, which is of the same length, three bytes. */
 static size_t unescape(void *argument, struct MHD_Connection *connection, char *text) {
+    static const char replacement[] = {'\xef', '\xbf', '\xbd'};
     (void)argument;
     (void)connection;
     for (char *nul = text; (nul = strstr(nul, "%00")) != NULL;) {
-        memcpy(nul, "\xef\xbf\xbd", 3);
+        memcpy(nul, replacement, sizeof replacement);
     }
     return MHD_http_unescape(text);
 }
