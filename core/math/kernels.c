@@ -163,6 +163,8 @@ const struct kernels kernels_plain = {
 
 const struct kernels *kernels_choose(void) {
 #if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return &kernels_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &kernels_avx2;
 #endif

@@ -1,4 +1,4 @@
-/* Elementwise kernels, in a plain C version and one for AVX2.
+/* Elementwise kernels, in a plain C version and one for AVX2, some also for AVX-512.
  *
  * Which one a machine runs is chosen once, when a model is opened, and handed down as a pointer; nothing
  * global changes. The plain version uses the C library's functions and is what tests compare the other with
@@ -114,5 +114,7 @@ const struct kernels *kernels_choose(void);
 extern const struct kernels kernels_plain;
 /* x86-64 only, and only where the processor has AVX2 and FMA. */
 extern const struct kernels kernels_avx2;
+/* x86-64 only, and only where the processor has AVX-512F; the bits are those of kernels_avx2. */
+extern const struct kernels kernels_avx512;
 
 #endif

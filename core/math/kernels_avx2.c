@@ -4,6 +4,7 @@
 
 #include "core/math/attention_head.h"
 #include "core/math/block_kernels.h"
+#include "core/math/recurrent_kernels.h"
 #include "core/math/score_kernels.h"
 #include "core/math/tile_kernels.h"
 
@@ -268,34 +269,37 @@ static void adam_step(float *parameters, const float *gradient, float *first_mom
     }
 }
 
+/* What one with AVX-512 runs too: the others are in recurrent_kernels_avx512.c. */
+#define COMMON_KERNELS                                                                                       \
+    .exponential = exponential, .sigmoid = sigmoid, .softmax_rows = softmax_rows,                            \
+    .softmax_rows_backward = softmax_rows_backward,                                                          \
+    .softmax_rows_backward_shared = softmax_rows_backward_shared, .add_column_sums = add_column_sums,        \
+    .layer_norm_forward = layer_norm_forward_avx2, .layer_norm_backward = layer_norm_backward_avx2,          \
+    .add_values = add_values_avx2, .tile_softmax = tile_softmax_avx2, .tile_weights = tile_weights_avx2,     \
+    .tile_weights_and_means = tile_weights_and_means_avx2, .tile_backward = tile_backward_avx2,              \
+    .relu = relu_avx2, .relu_backward = relu_backward_avx2,                                                  \
+    .attention_head_forward = attention_head_forward_avx2,                                                   \
+    .attention_head_backward = attention_head_backward_avx2, .largest_of_rows = largest_of_rows,             \
+    .shared_scores_forward = shared_scores_forward_avx2,                                                     \
+    .shared_scores_backward = shared_scores_backward_avx2, .tilted_moments = tilted_moments_avx2,            \
+    .adam_step = adam_step
+
 const struct kernels kernels_avx2 = {
     .name = "AVX2",
-    .exponential = exponential,
     .hyperbolic_tangent = hyperbolic_tangent,
-    .sigmoid = sigmoid,
-    .softmax_rows = softmax_rows,
-    .softmax_rows_backward = softmax_rows_backward,
-    .softmax_rows_backward_shared = softmax_rows_backward_shared,
-    .add_column_sums = add_column_sums,
     .tanh_backward = tanh_backward,
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
-    .layer_norm_forward = layer_norm_forward_avx2,
-    .layer_norm_backward = layer_norm_backward_avx2,
-    .add_values = add_values_avx2,
-    .tile_softmax = tile_softmax_avx2,
-    .tile_weights = tile_weights_avx2,
-    .tile_weights_and_means = tile_weights_and_means_avx2,
-    .tile_backward = tile_backward_avx2,
-    .relu = relu_avx2,
-    .relu_backward = relu_backward_avx2,
-    .attention_head_forward = attention_head_forward_avx2,
-    .attention_head_backward = attention_head_backward_avx2,
-    .largest_of_rows = largest_of_rows,
-    .shared_scores_forward = shared_scores_forward_avx2,
-    .shared_scores_backward = shared_scores_backward_avx2,
-    .tilted_moments = tilted_moments_avx2,
-    .adam_step = adam_step,
+    COMMON_KERNELS,
+};
+
+const struct kernels kernels_avx512 = {
+    .name = "AVX-512",
+    .hyperbolic_tangent = hyperbolic_tangent_avx512,
+    .tanh_backward = tanh_backward_avx512,
+    .lstm_step = lstm_step_avx512,
+    .lstm_step_backward = lstm_step_backward_avx512,
+    COMMON_KERNELS,
 };
 
 #endif

@@ -145,6 +145,34 @@ START_TEST(lstm_steps) {
 }
 END_TEST
 
+#if defined(__x86_64__)
+START_TEST(avx512_gives_the_bits_of_avx2) {
+    const size_t width = (size_t)_i, rows = 3, block = rows * width;
+    if (!__builtin_cpu_supports("avx512f"))
+        return;
+    const struct kernels *both[] = {&kernels_avx2, &kernels_avx512};
+    float values[2][3 * 64], gates[2][4 * 3 * 64], before[3 * 64], cell[2][3 * 64], squashed[2][3 * 64],
+        hidden[2][3 * 64], grad_cell[2][3 * 64];
+    for (size_t i = 0; i < 2; i++) {
+        draw(values[i], block, 15, 3);
+        draw(gates[i], 4 * block, 7, 20);
+        draw(before, block, 8, 1);
+        draw(grad_cell[i], block, 10, 1);
+        both[i]->hyperbolic_tangent(values[i], block);
+        both[i]->tanh_backward(values[i], before, values[i], block);
+        both[i]->lstm_step(gates[i], before, cell[i], squashed[i], hidden[i], rows, width);
+        both[i]->lstm_step_backward(gates[i], before, squashed[i], hidden[i], grad_cell[i], rows, width);
+    }
+    ck_assert_mem_eq(values[0], values[1], block * sizeof(float));
+    ck_assert_mem_eq(gates[0], gates[1], 4 * block * sizeof(float));
+    ck_assert_mem_eq(cell[0], cell[1], block * sizeof(float));
+    ck_assert_mem_eq(squashed[0], squashed[1], block * sizeof(float));
+    ck_assert_mem_eq(hidden[0], hidden[1], block * sizeof(float));
+    ck_assert_mem_eq(grad_cell[0], grad_cell[1], block * sizeof(float));
+}
+END_TEST
+#endif
+
 START_TEST(adam_steps) {
     const size_t count = (size_t)_i;
     float p[2][64], m[2][64], v[2][64], g[64];
@@ -176,6 +204,9 @@ int main(void) {
     tcase_add_loop_test(tests, column_sums_and_tanh_backward, 1, 40);
     tcase_add_loop_test(tests, lstm_steps, 1, 40);
     tcase_add_loop_test(tests, adam_steps, 1, 40);
+#if defined(__x86_64__)
+    tcase_add_loop_test(tests, avx512_gives_the_bits_of_avx2, 1, 64);
+#endif
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
