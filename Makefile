@@ -142,7 +142,7 @@ tests/node_modules/.package-lock.json: tests/package-lock.json
 C_FILES = $(shell git ls-files '*.c' '*.h' ':!*golden*')
 
 # Without the builds' -Werror, as .clang-tidy says what is an error.
-TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS) -mavx2 -mfma
+TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS) -mavx2 -mfma -mavx512f
 
 format:
 	clang-format -i $(C_FILES)
