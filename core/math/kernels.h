@@ -114,7 +114,8 @@ const struct kernels *kernels_choose(void);
 extern const struct kernels kernels_plain;
 /* x86-64 only, and only where the processor has AVX2 and FMA. */
 extern const struct kernels kernels_avx2;
-/* x86-64 only, and only where the processor has AVX-512F; the bits are those of kernels_avx2. */
+/* x86-64 only, and only where the processor has AVX-512F; the bits are those of kernels_avx2, except from the
+ * kernels of score_kernels.h. */
 extern const struct kernels kernels_avx512;
 
 #endif

@@ -269,7 +269,8 @@ static void adam_step(float *parameters, const float *gradient, float *first_mom
     }
 }
 
-/* What one with AVX-512 runs too: the others are in recurrent_kernels_avx512.c. */
+/* What one with AVX-512 runs too: the others are in recurrent_kernels_avx512.c and
+ * score_kernels_avx512.c. */
 #define COMMON_KERNELS                                                                                       \
     .exponential = exponential, .sigmoid = sigmoid, .softmax_rows = softmax_rows,                            \
     .softmax_rows_backward = softmax_rows_backward,                                                          \
@@ -280,8 +281,6 @@ static void adam_step(float *parameters, const float *gradient, float *first_mom
     .relu = relu_avx2, .relu_backward = relu_backward_avx2,                                                  \
     .attention_head_forward = attention_head_forward_avx2,                                                   \
     .attention_head_backward = attention_head_backward_avx2, .largest_of_rows = largest_of_rows,             \
-    .shared_scores_forward = shared_scores_forward_avx2,                                                     \
-    .shared_scores_backward = shared_scores_backward_avx2, .tilted_moments = tilted_moments_avx2,            \
     .adam_step = adam_step
 
 const struct kernels kernels_avx2 = {
@@ -290,6 +289,9 @@ const struct kernels kernels_avx2 = {
     .tanh_backward = tanh_backward,
     .lstm_step = lstm_step,
     .lstm_step_backward = lstm_step_backward,
+    .shared_scores_forward = shared_scores_forward_avx2,
+    .shared_scores_backward = shared_scores_backward_avx2,
+    .tilted_moments = tilted_moments_avx2,
     COMMON_KERNELS,
 };
 
@@ -299,6 +301,9 @@ const struct kernels kernels_avx512 = {
     .tanh_backward = tanh_backward_avx512,
     .lstm_step = lstm_step_avx512,
     .lstm_step_backward = lstm_step_backward_avx512,
+    .shared_scores_forward = shared_scores_forward_avx512,
+    .shared_scores_backward = shared_scores_backward_avx512,
+    .tilted_moments = tilted_moments_avx512,
     COMMON_KERNELS,
 };
 

@@ -1,5 +1,5 @@
-/* The kernels of score_kernels.c and score_kernels_avx2.c, for the tables in kernels.c and kernels_avx2.c;
- * kernels.h says what they compute. */
+/* The kernels of score_kernels.c, score_kernels_avx2.c and score_kernels_avx512.c, for the tables in
+ * kernels.c and kernels_avx2.c; kernels.h says what they compute. */
 #ifndef ATTNLAB_CORE_MATH_SCORE_KERNELS_H
 #define ATTNLAB_CORE_MATH_SCORE_KERNELS_H
 
@@ -16,6 +16,7 @@
 
 DECLARE_SCORE_KERNELS(plain)
 DECLARE_SCORE_KERNELS(avx2)
+DECLARE_SCORE_KERNELS(avx512)
 
 /* The smallest and largest of values[count], count > 0. */
 static inline void score_kernels_range(const float *values, size_t count, float *least, float *largest) {

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LANES = 8 };
+
 /* Eight scores of a row, less its shift. */
 struct row_terms {
     const float *fixed, *x, *column;
@@ -34,18 +36,12 @@ static inline __m256 scores_at(struct row_terms row, size_t j) {
 static inline __attribute__((always_inline)) float exponentials_of_row(struct row_terms row, size_t stride,
                                                                        float *exponentials) {
     __m256 even = _mm256_setzero_ps(), odd = _mm256_setzero_ps();
-    size_t j = 0;
-    for (; j + 2 * SHARED_SCORES_LANES <= stride; j += 2 * SHARED_SCORES_LANES) {
-        __m256 a = vector_exp2(scores_at(row, j)), b = vector_exp2(scores_at(row, j + SHARED_SCORES_LANES));
+    for (size_t j = 0; j < stride; j += 2 * LANES) {
+        __m256 a = vector_exp2(scores_at(row, j)), b = vector_exp2(scores_at(row, j + LANES));
         _mm256_storeu_ps(exponentials + j, a);
-        _mm256_storeu_ps(exponentials + j + SHARED_SCORES_LANES, b);
+        _mm256_storeu_ps(exponentials + j + LANES, b);
         even = _mm256_add_ps(even, a);
         odd = _mm256_add_ps(odd, b);
-    }
-    if (j < stride) {
-        __m256 a = vector_exp2(scores_at(row, j));
-        _mm256_storeu_ps(exponentials + j, a);
-        even = _mm256_add_ps(even, a);
     }
     return vector_sum(_mm256_add_ps(even, odd));
 }
@@ -57,13 +53,13 @@ static __attribute__((noinline)) float exponentials_below_largest(struct row_ter
                                                                   float *exponentials) {
     __m256 largest = _mm256_set1_ps(-INFINITY), sum = _mm256_setzero_ps();
     row.shift = _mm256_setzero_ps();
-    for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
+    for (size_t j = 0; j < stride; j += LANES) {
         __m256 score = scores_at(row, j);
         _mm256_storeu_ps(exponentials + j, score);
         largest = _mm256_max_ps(largest, score);
     }
     largest = _mm256_set1_ps(vector_largest(largest));
-    for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
+    for (size_t j = 0; j < stride; j += LANES) {
         __m256 a = vector_exp2(_mm256_sub_ps(_mm256_loadu_ps(exponentials + j), largest));
         _mm256_storeu_ps(exponentials + j, a);
         sum = _mm256_add_ps(sum, a);
@@ -85,7 +81,7 @@ static inline float exponentiate_row(const struct shared_scores *scores, const f
 
 static void range_of(const float *x, size_t stride, float *least, float *largest) {
     __m256 low = _mm256_loadu_ps(x), high = low;
-    for (size_t j = SHARED_SCORES_LANES; j < stride; j += SHARED_SCORES_LANES) {
+    for (size_t j = LANES; j < stride; j += LANES) {
         low = _mm256_min_ps(low, _mm256_loadu_ps(x + j));
         high = _mm256_max_ps(high, _mm256_loadu_ps(x + j));
     }
@@ -108,7 +104,7 @@ void shared_scores_forward_avx2(const struct shared_scores *scores, const float 
         const float *row = exponentials + i * stride, *inverse = inverse_sums + i;
         for (size_t k = i; k < i + 4; k++)
             inverse_sums[k] = exponentiate_row(scores, x, least, largest, k, exponentials);
-        for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
+        for (size_t j = 0; j < stride; j += LANES) {
             __m256 sum = add_scaled(_mm256_loadu_ps(share + j), inverse[0], row + j);
             sum = add_scaled(sum, inverse[1], row + stride + j);
             sum = add_scaled(sum, inverse[2], row + 2 * stride + j);
@@ -117,7 +113,7 @@ void shared_scores_forward_avx2(const struct shared_scores *scores, const float 
     }
     for (; i < scores->steps; i++) {
         inverse_sums[i] = exponentiate_row(scores, x, least, largest, i, exponentials);
-        for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES)
+        for (size_t j = 0; j < stride; j += LANES)
             _mm256_storeu_ps(share + j, add_scaled(_mm256_loadu_ps(share + j), inverse_sums[i],
                                                    exponentials + i * stride + j));
     }
@@ -126,14 +122,10 @@ void shared_scores_forward_avx2(const struct shared_scores *scores, const float 
 /* sum_j a_j b_j, in two chains. */
 static inline float dot(const float *a, const float *b, size_t stride) {
     __m256 even = _mm256_setzero_ps(), odd = _mm256_setzero_ps();
-    size_t j = 0;
-    for (; j + 2 * SHARED_SCORES_LANES <= stride; j += 2 * SHARED_SCORES_LANES) {
+    for (size_t j = 0; j < stride; j += 2 * LANES) {
         even = _mm256_fmadd_ps(_mm256_loadu_ps(a + j), _mm256_loadu_ps(b + j), even);
-        odd = _mm256_fmadd_ps(_mm256_loadu_ps(a + j + SHARED_SCORES_LANES),
-                              _mm256_loadu_ps(b + j + SHARED_SCORES_LANES), odd);
+        odd = _mm256_fmadd_ps(_mm256_loadu_ps(a + j + LANES), _mm256_loadu_ps(b + j + LANES), odd);
     }
-    if (j < stride)
-        even = _mm256_fmadd_ps(_mm256_loadu_ps(a + j), _mm256_loadu_ps(b + j), even);
     return vector_sum(_mm256_add_ps(even, odd));
 }
 
@@ -148,7 +140,7 @@ void shared_scores_backward_avx2(const struct shared_scores *scores, const float
         const __m256 inverse = _mm256_set1_ps(inverse_sums[i]), gain = _mm256_set1_ps(x[i]);
         const __m256 mean = _mm256_set1_ps(inverse_sums[i] * dot(row, grad_share, stride));
         __m256 sum = _mm256_setzero_ps();
-        for (size_t j = 0; j < stride; j += SHARED_SCORES_LANES) {
+        for (size_t j = 0; j < stride; j += LANES) {
             __m256 weight = _mm256_mul_ps(inverse, _mm256_loadu_ps(row + j));
             __m256 change = _mm256_mul_ps(weight, _mm256_sub_ps(_mm256_loadu_ps(grad_share + j), mean));
             _mm256_storeu_ps(fixed + j, _mm256_add_ps(_mm256_loadu_ps(fixed + j), change));

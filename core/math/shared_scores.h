@@ -4,7 +4,7 @@
  *
  * x belongs to the example, all else to the batch; where it comes from is told in
  * core/layers/scalar_attention.h. The weights are w_ij = 2^s_ij / sum_k 2^s_ik: base 2 saves instructions,
- * and whoever makes the scores has a factor to put log2(e) into. Rows are padded to a multiple of 8 with
+ * and whoever makes the scores has a factor to put log2(e) into. Rows are padded to a multiple of 16 with
  * scores of -INFINITY, so that no loop has a tail. */
 #ifndef ATTNLAB_CORE_MATH_SHARED_SCORES_H
 #define ATTNLAB_CORE_MATH_SHARED_SCORES_H
@@ -16,7 +16,7 @@
 #define LOG2_OF_E 1.44269504088896340736F
 #define LN_OF_2   0.69314718055994530942F
 
-enum { SHARED_SCORES_LANES = 8 };
+enum { SHARED_SCORES_LANES = 16 };
 
 struct shared_scores {
     size_t steps, stride; /* T, and T rounded up to a multiple of SHARED_SCORES_LANES */

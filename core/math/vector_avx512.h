@@ -1,5 +1,6 @@
 /* Elementary functions over sixteen floats at once, for the files named *_avx512.c: operation by operation
- * those of vector_avx2.h, so that both give the same bits. They need AVX-512F and no more. */
+ * those of vector_avx2.h, so that both give the same bits, but for vector16_exp2 and sums. They need AVX-512F
+ * and no more. */
 #ifndef ATTNLAB_CORE_MATH_VECTOR_AVX512_H
 #define ATTNLAB_CORE_MATH_VECTOR_AVX512_H
 
@@ -11,14 +12,26 @@ static inline __m512 vector16_rounder(void) {
     return _mm512_set1_ps(12582912.0f);
 }
 
-/* 2^f times the power of two that lies in the low bits of `shifted`. */
-static inline __m512 vector16_exp2_parts(__m512 f, __m512 shifted) {
+/* 2^f, by the polynomial of vector_avx2.h. */
+static inline __m512 vector16_exp2_fraction(__m512 f) {
     __m512 p = _mm512_set1_ps(1.32647238206118345e-3f);
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.671512991189957e-3f));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.550733581185341e-2f));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.24022242426872253f));
     p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.6931470036506653f));
-    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1));
+    return _mm512_fmadd_ps(p, f, _mm512_set1_ps(1));
+}
+
+/* 2^x; an instruction scales by the power of two. From -150 down it is 0; NaN stays NaN. */
+static inline __m512 vector16_exp2(__m512 x) {
+    __m512 bounded = _mm512_max_ps(_mm512_set1_ps(-160), x);
+    __m512 n = _mm512_roundscale_ps(bounded, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return _mm512_scalef_ps(vector16_exp2_fraction(_mm512_sub_ps(bounded, n)), n);
+}
+
+/* 2^f times the power of two that lies in the low bits of `shifted`. */
+static inline __m512 vector16_exp2_parts(__m512 f, __m512 shifted) {
+    __m512 p = vector16_exp2_fraction(f);
     __m512i power = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), power));
 }
@@ -52,6 +65,17 @@ static inline __m512 vector16_tanh(__m512 x) {
     __m512 small = _mm512_fmadd_ps(_mm512_mul_ps(p, z), x, x);
     __mmask16 is_small = _mm512_cmp_ps_mask(magnitude, _mm512_set1_ps(0.625f), _CMP_LT_OQ);
     return _mm512_mask_blend_ps(is_small, _mm512_castsi512_ps(large), small);
+}
+
+/* The sum of each, in this order. */
+static inline __m128 vector16_sums_of_four(__m512 a, __m512 b, __m512 c, __m512 d) {
+    __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+    /* Each quarter of ab holds two partial sums of a and b in turn. */
+    __m512 all = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xEE));
+    __m256 upper = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(all), 1));
+    __m256 half = _mm256_add_ps(_mm512_castps512_ps256(all), upper);
+    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
 /* The first `count` of sixteen floats; all of them where there are as many. */
