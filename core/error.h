@@ -33,6 +33,9 @@ struct error {
 bool error_set(struct error *error, enum error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Takes an incomplete UTF-8 character off the end of a text that was cut to fit its place. */
+void error_trim_text(char *text);
+
 /* error_set with ERROR_MEMORY, for a failed allocation of `bytes` bytes. */
 bool error_set_memory(struct error *error, unsigned long long bytes);
 

@@ -57,6 +57,7 @@ void response_set_problem(struct response *response, unsigned status, const char
     va_start(arguments, format);
     vsnprintf(detail, sizeof detail, format, arguments);
     va_end(arguments);
+    error_trim_text(detail);
     struct text text = {0};
     begin_problem(&text, status, detail);
     end_problem(response, status, &text);
@@ -70,6 +71,7 @@ void response_set_faults(struct response *response, const struct parameter_fault
     char detail[640];
     snprintf(detail, sizeof detail, "%s %s%s", faults->items[0].field, faults->items[0].message,
              faults->count > 1 ? "; and more, see errors" : "");
+    error_trim_text(detail);
     struct text text = {0};
     begin_problem(&text, 422, detail);
     json_write_begin_array(&text, "errors");

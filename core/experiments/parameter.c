@@ -19,10 +19,12 @@ void parameter_faults_add(struct parameter_faults *faults, const char *field, co
     faults->items = items;
     struct parameter_fault *fault = &items[faults->count++];
     snprintf(fault->field, sizeof fault->field, "%s", field);
+    error_trim_text(fault->field);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(fault->message, sizeof fault->message, format, arguments);
     va_end(arguments);
+    error_trim_text(fault->message);
 }
 
 void parameter_faults_free(struct parameter_faults *faults) {

@@ -63,6 +63,30 @@ static void assert_text_fault(size_t index, const char *text, const char *messag
     assert_fault(parameter_set_from_text(&set, index, text, &faults), index, message);
 }
 
+START_TEST(what_is_cut_ends_with_a_whole_character) {
+    char name[100], message[100];
+    struct error error = {0};
+    for (size_t before = 56; before < 64; before++) {
+        memset(name, 'k', before);
+        strcpy(name + before, "\xef\xbb\xbf\xc3\xa9\xf0\x9f\x98\x80");
+        parameter_faults_add(&faults, name, "x");
+        const char *field = faults.items[0].field;
+        size_t kept = strlen(field), whole = before;
+        for (size_t step = 3; whole + step < sizeof faults.items[0].field && step > 0; step = step == 3   ? 2
+                                                                                              : step == 2 ? 4
+                                                                                                          : 0)
+            whole += step;
+        ck_assert_uint_eq(kept, whole);
+        ck_assert_int_eq(strncmp(field, name, kept), 0);
+        parameter_faults_free(&faults);
+    }
+    memset(message, 'm', 99);
+    message[99] = 0;
+    error_set(&error, ERROR_INVALID, "%s%s%s%s%s\xc3\xa9", message, message, message, message, message + 17);
+    ck_assert_uint_eq(strlen(error.message), sizeof error.message - 2);
+}
+END_TEST
+
 START_TEST(numbers_keep_to_their_range) {
     ck_assert(parameter_set_integer(&set, EPOCHS, 1, &faults));
     ck_assert(parameter_set_integer(&set, EPOCHS, 100, &faults));
@@ -299,6 +323,7 @@ int main(void) {
     Suite *suite = suite_create("parameter");
     TCase *cases = tcase_create("all");
     tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, what_is_cut_ends_with_a_whole_character);
     tcase_add_test(cases, numbers_keep_to_their_range);
     tcase_add_test(cases, whole_numbers_and_reals_stand_for_each_other_where_equal);
     tcase_add_test(cases, wrong_types_are_faults);
