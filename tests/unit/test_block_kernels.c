@@ -202,6 +202,7 @@ START_TEST(skipping_padding_changes_nothing_that_is_read) {
 END_TEST
 
 int main(void) {
+    matrix_use_one_thread();
     chosen = kernels_choose();
     Suite *suite = suite_create("block kernels");
     TCase *kernels = tcase_create("kernels");

@@ -5,6 +5,7 @@
 #include "core/layers/recurrent.h"
 #include "core/layers/scalar_attention.h"
 #include "core/layers/sinusoidal_position.h"
+#include "core/math/matrix.h"
 #include "core/model/model.h"
 #include "tests/reference/golden_layers.h"
 #include "tests/unit/layer_check.h"
@@ -226,6 +227,7 @@ START_TEST(scalar_attention_is_the_general_one) {
 END_TEST
 
 int main(void) {
+    matrix_use_one_thread();
     Suite *suite = suite_create("layers");
     TCase *tests = tcase_create("layers");
     tcase_set_timeout(tests, 60);

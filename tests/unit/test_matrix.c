@@ -101,6 +101,7 @@ END_TEST
 #endif
 
 int main(void) {
+    matrix_use_one_thread();
     Suite *suite = suite_create("matrix");
     TCase *tests = tcase_create("products");
     tcase_add_loop_test(tests, products, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));

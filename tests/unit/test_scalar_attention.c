@@ -4,6 +4,7 @@
 #include "core/layers/pooled_attention.h"
 #include "core/layers/positions.h"
 #include "core/layers/scalar_attention.h"
+#include "core/math/matrix.h"
 #include "core/math/shared_scores.h"
 #include "core/model/models.h"
 #include "tests/unit/layer_check.h"
@@ -344,6 +345,7 @@ START_TEST(tilted_moments_are_those_of_the_weights) {
 END_TEST
 
 int main(void) {
+    matrix_use_one_thread();
     choose_tables();
     Suite *suite = suite_create("scalar attention");
     TCase *tests = tcase_create("scalar attention");

@@ -5,6 +5,7 @@
 #include "core/layers/tiled_attention.h"
 #include "core/layers/tiled_head.h"
 #include "core/math/arena.h"
+#include "core/math/matrix.h"
 #include "core/math/tile_kernels.h"
 #include "core/model/models.h"
 #include "tests/unit/layer_check.h"
@@ -307,6 +308,7 @@ START_TEST(memory_grows_with_the_length) {
 END_TEST
 
 int main(void) {
+    matrix_use_one_thread();
     chosen = kernels_choose();
     Suite *suite = suite_create("tiled attention");
     TCase *tiled = tcase_create("tiled");

@@ -7,6 +7,7 @@
 #include "core/layers/masked_mean.h"
 #include "core/layers/multi_head_attention.h"
 #include "core/layers/sinusoidal_position.h"
+#include "core/math/matrix.h"
 #include "tests/reference/golden_transformer.h"
 #include "tests/unit/layer_check.h"
 
@@ -207,6 +208,7 @@ START_TEST(vector_kernels_agree_with_torch_too) {
 END_TEST
 
 int main(void) {
+    matrix_use_one_thread();
     Suite *suite = suite_create("transformer layers");
     TCase *layers = tcase_create("layers");
     tcase_add_loop_test(layers, layer_agrees_with_torch, 0, COUNT_OF(cases));
