@@ -4,6 +4,7 @@
 //   await fetch(daemon.url + "api/health");
 //   const { code } = await daemon.stop();     // SIGTERM; removes the data directory unless the caller gave one
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,6 +12,9 @@ import { fileURLToPath } from "node:url";
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 export const program = process.env.ATTNLAB_PROGRAM ?? path.join(repository, "build/attnlab");
+
+/* The 5 s that the program has to end in; a sanitizer slows it down several times. */
+export const endingMs = () => (/__[at]san_init/.test(readFileSync(program, "latin1")) ? 30000 : 5000);
 
 /** Runs the program to its end: { code, signal, stdout, stderr }. */
 export function runProgram(args, { env = {}, timeout = 60000 } = {}) {

@@ -121,12 +121,14 @@ static void check_embedding(const float *embedding, const json_t *expected) {
 
 START_TEST(embeddings_are_pytorchs) {
     char path[PATH_SIZE];
+    if (is_skipped())
+        return;
     snprintf(path, sizeof path, "%s/reference/retrieval.json", setting("ATTNLAB_REFERENCE", "../shared"));
     json_t *reference = json_load_file(path, 0, NULL);
-    if (reference == NULL)
+    if (reference == NULL) {
         printf("skipped: PyTorch's embeddings are not there: %s\n", path);
-    if (reference == NULL || is_skipped())
         return;
+    }
     struct parameter_set set;
     struct image_files files = {0};
     struct image_embeddings embeddings;
