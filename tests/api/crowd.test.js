@@ -24,6 +24,8 @@ function follow(url, path, headers = {}) {
     const stream = { text: "", request: null };
     stream.opened = new Promise((resolve, reject) => {
         stream.request = http.get(url + path, { agent: new http.Agent(), headers }, (response) => {
+            stream.response = response;
+            response.on("error", () => {}); // broken off: "close" follows
             stream.ended = new Promise((end) => {
                 response.on("data", (chunk) => (stream.text += chunk));
                 response.on("close", end);
@@ -73,20 +75,18 @@ test("500 streams on one run, while two workers train, get every event in order"
 test("a reader that stops reading is let go and can resume; others do not wait for it", async (t) => {
     const { daemon, client } = await start(t, "--workers", "1", "--idle-timeout", "1");
     const run = await client.create("api/runs", { ...smallTraining, train_examples: 16, epochs: 4000 });
-    const { hostname, port } = new URL(daemon.url);
-    const lazy = net.connect(Number(port), hostname);
-    lazy.write(`GET /api/runs/${run.id}/events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    const lazy = follow(daemon.url, `api/runs/${run.id}/events`);
+    await lazy.opened;
+    lazy.response.pause();
     const keen = follow(daemon.url, `api/runs/${run.id}/events`);
     await keen.opened;
     await keen.ended;
     for (let i = 0; i < 100 && !/^attnlab_event_streams 0$/m.test(await client.text("metrics")); i++) await sleep(50);
     assert.match(await client.text("metrics"), /^attnlab_event_streams 0$/m);
-    let text = "";
-    lazy.on("data", (chunk) => (text += chunk));
-    lazy.on("error", () => {});
-    lazy.resume();
-    await new Promise((resolve) => lazy.on("close", resolve));
-    const got = [...text.matchAll(/^id: (\d+)\n(?=event: (?!step).*\ndata: .*\n)/gm)].map(([, id]) => BigInt(id));
+    lazy.response.resume();
+    await lazy.ended;
+    const whole = lazy.text.matchAll(/^id: (\d+)\n(?=event: (?!step).*\ndata: .*\n)/gm);
+    const got = [...whole].map(([, id]) => BigInt(id));
     const all = keen.ids(/state|epoch|attention|end/);
     assert.ok(got.length < all.length, "the buffer was bounded");
     const rest = await client.events(`api/runs/${run.id}/events`, { lastEventId: String(got.at(-1)) });
