@@ -44,18 +44,16 @@ struct access {
 
 static bool load_sessions(struct access *access, struct error *error) {
     char *text = NULL;
-    if (!access->store->read_setting(access->store, sessions_setting, &text, error)) {
+    if (!access->store->read_setting(access->store, sessions_setting, &text, error))
         return false;
-    }
     for (char *line = text; line && *line && access->session_count < SESSIONS_MAXIMUM;) {
         struct session *session = &access->sessions[access->session_count];
         char *end = strchr(line, '\n');
         char *after = NULL;
         if (sscanf(line, "%64s", session->digest) == 1 && (after = strchr(line, ' ')) != NULL) {
             session->expires_ms = strtoll(after, NULL, 10);
-            if (session->expires_ms > clock_wall_ms()) {
+            if (session->expires_ms > clock_wall_ms())
                 access->session_count++;
-            }
         }
         line = end ? end + 1 : NULL;
     }
@@ -119,10 +117,8 @@ static size_t find_session(const struct access *access, const char *session) {
     char digest[SHA256_TEXT_SIZE];
     digest_session(access, session, digest);
     size_t i = 0;
-    while (i < access->session_count &&
-           !secret_equals(access->sessions[i].digest, digest, SHA256_TEXT_SIZE)) {
+    while (i < access->session_count && !secret_equals(access->sessions[i].digest, digest, SHA256_TEXT_SIZE))
         i++;
-    }
     return i;
 }
 
@@ -134,9 +130,8 @@ static const char *find_cookie(const struct request *request, const char *name) 
 
 static bool has_session(struct access *access, const struct request *request) {
     const char *session = find_cookie(request, session_cookie);
-    if (!session) {
+    if (!session)
         return false;
-    }
     pthread_mutex_lock(&access->mutex);
     size_t i = find_session(access, session);
     bool is_known = i < access->session_count && access->sessions[i].expires_ms > clock_wall_ms();
@@ -147,9 +142,8 @@ static bool has_session(struct access *access, const struct request *request) {
 /* The last address that X-Forwarded-For names is the one that our own proxy saw. */
 static bool read_forwarded_address(const struct request *request, char *address, size_t size) {
     const char *list = request_header(request, "X-Forwarded-For");
-    if (!list) {
+    if (!list)
         return false;
-    }
     const char *last = strrchr(list, ',');
     last = last ? last + 1 : list;
     last += strspn(last, " ");
@@ -210,15 +204,12 @@ static bool refuse_stranger(struct request *request, const char *why) {
 bool access_check(struct request *request) {
     enum access_need need = request->match.route->needs;
     enum student_rights rights = request->service->options->students;
-    if (!identify(request)) {
+    if (!identify(request))
         return refuse_stranger(request, "this is not the lecturer's token");
-    }
-    if (request->caller.role == ROLE_LECTURER || need == NEEDS_NOTHING) {
+    if (request->caller.role == ROLE_LECTURER || need == NEEDS_NOTHING)
         return true;
-    }
-    if (request->caller.role == ROLE_STRANGER) {
+    if (request->caller.role == ROLE_STRANGER)
         return refuse_stranger(request, "sign in with the lecturer's token");
-    }
     if (need == NEEDS_LECTURER || (need != NEEDS_READ && rights != STUDENTS_RUN)) {
         response_set_problem(&request->response, 403, "only the lecturer may do this: students may %s",
                              rights == STUDENTS_RUN ? "run experiments and look at them" : "look at runs");
@@ -267,9 +258,8 @@ bool access_owns(const struct request *request, const char *owner) {
 }
 
 bool access_check_owner(struct request *request) {
-    if (request->match.route->needs < NEEDS_OWN_RUN || request->caller.role == ROLE_LECTURER) {
+    if (request->match.route->needs < NEEDS_OWN_RUN || request->caller.role == ROLE_LECTURER)
         return true;
-    }
     struct error error = {0};
     char *owner = find_owner(request, &error);
     bool is_own = owner && access_owns(request, owner);
@@ -307,25 +297,21 @@ static void remove_session(struct access *access, size_t index) {
 }
 
 bool access_sign_in(struct access *access, const char *token, char session[], struct error *error) {
-    if (!is_token(access, token)) {
+    if (!is_token(access, token))
         return error_set(error, ERROR_INVALID, "this is not the lecturer's token");
-    }
-    if (!secret_create(session, error)) {
+    if (!secret_create(session, error))
         return false;
-    }
     struct session added = {.expires_ms = clock_wall_ms() + (int64_t)SESSION_DAYS * DAY_SECONDS * 1000};
     digest_session(access, session, added.digest);
     pthread_mutex_lock(&access->saving);
-    if (access->session_count == SESSIONS_MAXIMUM) {
+    if (access->session_count == SESSIONS_MAXIMUM)
         remove_session(access, 0);
-    }
     pthread_mutex_lock(&access->mutex);
     access->sessions[access->session_count++] = added;
     pthread_mutex_unlock(&access->mutex);
     bool is_saved = save_sessions(access, error);
-    if (!is_saved) {
+    if (!is_saved)
         remove_session(access, access->session_count - 1);
-    }
     pthread_mutex_unlock(&access->saving);
     return is_saved;
 }
@@ -362,7 +348,6 @@ void access_set_session_cookie(struct request *request, const char *value) {
 void access_set_owner_cookie(struct request *request) {
     char secret[SECRET_SIZE];
     struct error error = {0};
-    if (!find_cookie(request, owner_cookie) && secret_create(secret, &error)) {
+    if (!find_cookie(request, owner_cookie) && secret_create(secret, &error))
         set_cookie(request, owner_cookie, secret, (long)OWNER_DAYS * DAY_SECONDS);
-    }
 }

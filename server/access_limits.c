@@ -37,9 +37,8 @@ static void check_limit(const struct parameter_set *set, size_t index, size_t li
                         struct parameter_faults *faults) {
     const struct parameter_value *value = &set->values[index];
     int64_t largest = set->declarations[index].type == PARAMETER_INTEGER ? value->integer : 0;
-    for (size_t i = 0; set->declarations[index].type == PARAMETER_INTEGER_LIST && i < value->count; i++) {
+    for (size_t i = 0; set->declarations[index].type == PARAMETER_INTEGER_LIST && i < value->count; i++)
         largest = value->integers[i] > largest ? value->integers[i] : largest;
-    }
     if (value->is_set && largest > (int64_t)limit) {
         parameter_faults_add(faults, set->declarations[index].name,
                              "may be at most %zu in a student's run; got %lld", limit, (long long)largest);
@@ -54,9 +53,8 @@ void access_check_parameters(const struct request *request, const struct paramet
         int index = parameter_find(set, limited_parameters[i].parameter);
         size_t limit;
         memcpy(&limit, limits + limited_parameters[i].limit, sizeof limit);
-        if (index >= 0) {
+        if (index >= 0)
             check_limit(set, (size_t)index, (size_t)((double)limit * limited_parameters[i].factor), faults);
-        }
     }
 }
 
@@ -80,9 +78,8 @@ bool access_check_data(struct request *request, size_t size) {
     struct error error = {0};
     size_t count = 0;
     size_t used = 0;
-    if (!is_limited(request)) {
+    if (!is_limited(request))
         return true;
-    }
     if (!datasets_list(request->service->datasets, &records, &count, &error)) {
         response_set_error(&request->response, &error);
         return false;

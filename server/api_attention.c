@@ -32,9 +32,8 @@ struct question {
 
 static void write_labels(struct text *text, const char *key, const char *const *labels, size_t count) {
     json_write_begin_array(text, key);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         json_write_string(text, NULL, labels[i]);
-    }
     json_write_end_array(text);
 }
 
@@ -42,13 +41,11 @@ static bool write_epochs_kept(struct service *service, struct text *text, const 
                               struct error *error) {
     size_t *epochs = NULL;
     size_t count = 0;
-    if (!service->store->list_epochs_kept(service->store, run_id, &epochs, &count, error)) {
+    if (!service->store->list_epochs_kept(service->store, run_id, &epochs, &count, error))
         return false;
-    }
     json_write_begin_array(text, "epochs_kept");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         json_write_integer(text, NULL, (int64_t)epochs[i]);
-    }
     json_write_end_array(text);
     free(epochs);
     return true;
@@ -60,17 +57,15 @@ static bool write_matrix_json(struct request *request, struct text *text, const 
     struct result_sink sink = json_result_sink(text);
     json_write_begin_object(text, NULL);
     json_write_integer(text, "epoch", (int64_t)slot->epoch);
-    if (!write_epochs_kept(request->service, text, request_path_value(request, 0), error)) {
+    if (!write_epochs_kept(request->service, text, request_path_value(request, 0), error))
         return false;
-    }
     json_write_integer(text, "example", (int64_t)question->example);
     json_write_integer(text, "examples", (int64_t)inspection_test_example_count(slot->inspection));
     json_write_integer(text, "layer", (int64_t)question->layer);
-    if (question->head == INSPECTION_HEAD_MEAN) {
+    if (question->head == INSPECTION_HEAD_MEAN)
         json_write_string(text, "head", "mean");
-    } else {
+    else
         json_write_integer(text, "head", question->head);
-    }
     json_write_integer(text, "heads", (int64_t)inspection_head_count(slot->inspection));
     json_write_integer(text, "layers", (int64_t)inspection_layer_count(slot->inspection));
     json_write_integer(text, "query_from", (int64_t)matrix->first_query);
@@ -129,20 +124,18 @@ void api_attention_get(struct request *request) {
     bool is_mean = strcmp(parameter_text(&request->query, "head"), "mean") == 0;
     read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &question.epoch, &faults);
     read_number_or_word(&request->query, "head", "mean", 0, &head, &faults);
-    if (api_answer_faults(request, &faults)) {
+    if (api_answer_faults(request, &faults))
         return;
-    }
     question.head = is_mean ? INSPECTION_HEAD_MEAN : (int)head;
     struct inspector *inspector = request->service->inspector;
     struct inspector_slot *slot =
         inspector_acquire_run(inspector, request_path_value(request, 0), question.epoch, &error);
     struct attention_matrix matrix;
     if (slot && inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
-                                          question.window, &matrix, &error)) {
+                                          question.window, &matrix, &error))
         answer_matrix(request, slot, &question, &matrix);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
     inspector_release(inspector, slot);
 }
 
@@ -181,10 +174,9 @@ void api_attention_mean_get(struct request *request) {
     struct inspector_slot *slot =
         inspector_acquire_run(inspector, request_path_value(request, 0), epoch, &error);
     struct attention_mean mean;
-    if (slot && inspection_mean_attention(slot->inspection, &mean, &error)) {
+    if (slot && inspection_mean_attention(slot->inspection, &mean, &error))
         answer_mean(request, slot->epoch, &mean);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
     inspector_release(inspector, slot);
 }

@@ -95,9 +95,8 @@ static bool prepare_variant(struct request *request, const struct wanted *wanted
         json_decref(seed);
         bool has_faults = of_variant.count > 0;
         merge_faults(faults, &of_variant, variant);
-        if (has_faults) {
+        if (has_faults)
             break; /* the other seeds have the same ones */
-        }
     }
     return is_prepared;
 }
@@ -133,18 +132,14 @@ void api_comparisons_create(struct request *request) {
     size_t set_count = wanted.variant_count * wanted.seed_count;
     struct parameter_set *sets = calloc(set_count + 1, sizeof *sets);
     bool is_prepared = sets != NULL;
-    if (!sets) {
+    if (!sets)
         response_set_problem(&request->response, 503, "out of memory; try again later");
-    }
-    for (size_t i = 0; is_prepared && wanted.experiment && i < wanted.variant_count; i++) {
+    for (size_t i = 0; is_prepared && wanted.experiment && i < wanted.variant_count; i++)
         is_prepared = prepare_variant(request, &wanted, i, sets + i * wanted.seed_count, &faults);
-    }
-    if (is_prepared && !api_answer_faults(request, &faults)) {
+    if (is_prepared && !api_answer_faults(request, &faults))
         create_comparison(request, &wanted, sets);
-    }
-    for (size_t i = 0; sets && i < set_count; i++) {
+    for (size_t i = 0; sets && i < set_count; i++)
         parameter_set_free(&sets[i]);
-    }
     free(sets);
     parameter_faults_free(&faults);
 }
@@ -160,20 +155,17 @@ void api_comparisons_list(struct request *request) {
     bool is_listed = runs_list_comparisons(request->service->runs, before, limit, &views, &count, &error);
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "comparisons");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         comparison_write_json(&text, NULL, &views[i]);
-    }
     json_write_end_array(&text);
     json_write_string(&text, "next", count == limit ? views[count - 1].record.id : NULL);
     json_write_end_object(&text);
-    if (is_listed) {
+    if (is_listed)
         response_set_text(&request->response, 200, "application/json", &text);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         comparison_view_clear(&views[i]);
-    }
     free(views);
     text_free(&text);
 }
@@ -181,9 +173,8 @@ void api_comparisons_list(struct request *request) {
 static void answer_csv(struct request *request, const struct comparison_view *view) {
     struct text text = {0};
     text_append_string(&text, "label");
-    for (size_t i = 0; i < view->seed_count; i++) {
+    for (size_t i = 0; i < view->seed_count; i++)
         text_append_format(&text, ",accuracy_%zu", i + 1);
-    }
     text_append_string(&text, ",mean,worst,parameter_count,seconds\r\n");
     for (size_t row = 0; row < view->variant_count; row++) {
         const struct comparison_row *values = &view->rows[row];
@@ -212,11 +203,10 @@ void api_comparisons_get(struct request *request) {
         response_set_error(&request->response, &error);
         return;
     }
-    if (request->match.format == FORMAT_CSV) {
+    if (request->match.format == FORMAT_CSV)
         answer_csv(request, &view);
-    } else {
+    else
         answer_comparison(request, 200, &view);
-    }
     comparison_view_clear(&view);
 }
 
@@ -233,9 +223,8 @@ void api_comparisons_cancel(struct request *request) {
 
 void api_comparisons_delete(struct request *request) {
     struct error error = {0};
-    if (runs_delete_comparison(request->service->runs, request_path_value(request, 0), &error)) {
+    if (runs_delete_comparison(request->service->runs, request_path_value(request, 0), &error))
         response_set_empty(&request->response, 204);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
 }

@@ -18,9 +18,8 @@ static void write_decisive_words(struct text *text, const char *const *const lis
     json_write_begin_array(text, "decisive_words");
     for (size_t i = 0; i < 2; i++) {
         json_write_begin_array(text, NULL);
-        for (const char *const *word = lists[i]; *word; word++) {
+        for (const char *const *word = lists[i]; *word; word++)
             json_write_string(text, NULL, *word);
-        }
         json_write_end_array(text);
     }
     json_write_end_array(text);
@@ -35,9 +34,8 @@ static void write_drawn(struct text *text, const struct task_maker *maker) {
     json_write_string(text, "kind", kind_name(summary.kind));
     json_write_string(text, "source", "drawn");
     json_write_string(text, "summary", maker->summary);
-    if (maker->decisive_words[0]) {
+    if (maker->decisive_words[0])
         write_decisive_words(text, maker->decisive_words);
-    }
     json_write_end_object(text);
 }
 
@@ -69,9 +67,8 @@ void api_datasets_list(struct request *request) {
     }
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "datasets");
-    for (size_t i = 0; task_makers[i]; i++) {
+    for (size_t i = 0; task_makers[i]; i++)
         write_drawn(&text, task_makers[i]);
-    }
     for (size_t i = 0; i < count; i++) {
         write_dataset(&text, request, &records[i]);
         dataset_record_clear(&records[i]);
@@ -86,11 +83,9 @@ void api_datasets_list(struct request *request) {
 static const char *find_format(const char *type) {
     static const char *const types[][2] = {{"text/csv", "csv"}, {"text/tab-separated-values", "tsv"}};
     size_t length = type ? strcspn(type, "; \t") : 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (length == strlen(types[i][0]) && strncasecmp(type, types[i][0], length) == 0) {
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (length == strlen(types[i][0]) && strncasecmp(type, types[i][0], length) == 0)
             return types[i][1];
-        }
-    }
     return NULL;
 }
 
@@ -108,9 +103,8 @@ void api_datasets_create(struct request *request) {
                              type ? type : "of no stated type");
         return;
     }
-    if (!access_check_data(request, request->body.length)) {
+    if (!access_check_data(request, request->body.length))
         return;
-    }
     const char *bytes = request->body.bytes ? request->body.bytes : "";
     if (!datasets_add(request->service->datasets, name, format, bytes, request->body.length,
                       request->caller.owner, &record, &error)) {
@@ -125,9 +119,8 @@ void api_datasets_create(struct request *request) {
 
 void api_datasets_delete(struct request *request) {
     struct error error = {0};
-    if (datasets_delete(request->service->datasets, request_path_value(request, 0), &error)) {
+    if (datasets_delete(request->service->datasets, request_path_value(request, 0), &error))
         response_set_empty(&request->response, 204);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
 }

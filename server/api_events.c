@@ -9,13 +9,11 @@
  * ?after=; else `fresh`. False with a problem where it is no id. */
 static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *cursor) {
     const char *given = request_header(request, "Last-Event-ID");
-    if (!given && parameter_is_set(&request->query, "after")) {
+    if (!given && parameter_is_set(&request->query, "after"))
         given = parameter_text(&request->query, "after");
-    }
     *cursor = fresh;
-    if (!given || !*given) {
+    if (!given || !*given)
         return true;
-    }
     char *end;
     errno = 0;
     *cursor = strtoull(given, &end, 10);
@@ -32,15 +30,13 @@ static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *curso
 static void answer_stream(struct request *request, const char *run_id, uint64_t fresh) {
     struct error error = {0};
     uint64_t cursor;
-    if (!read_cursor(request, fresh, &cursor)) {
+    if (!read_cursor(request, fresh, &cursor))
         return;
-    }
     struct event_stream *stream = event_stream_create(request, run_id, cursor, &error);
-    if (stream) {
+    if (stream)
         response_set_stream(&request->response, stream);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
 }
 
 /* A run's stream begins with the run's beginning. */

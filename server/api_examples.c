@@ -18,9 +18,8 @@ struct example_parameters {
 static void read_parameter(void *owner, const char *name, const char *value) {
     struct example_parameters *reading = owner;
     int index = parameter_find(reading->set, name);
-    if (parameter_find(&reading->request->query, name) >= 0) {
+    if (parameter_find(&reading->request->query, name) >= 0)
         return;
-    }
     if (index < 0 || strcmp(name, "task") == 0) {
         static const char *const own[] = {"split", "offset", "limit", NULL};
         json_add_unknown_fault(name, reading->set, own, reading->faults);
@@ -73,20 +72,17 @@ static void write_example_json(struct text *text, const struct inspection *inspe
     } else {
         json_write_string(text, "text", example->text);
         json_write_begin_array(text, "tokens");
-        for (size_t i = 0; i < example->token_count; i++) {
+        for (size_t i = 0; i < example->token_count; i++)
             json_write_string(text, NULL, example->tokens[i]);
-        }
         json_write_end_array(text);
         json_write_begin_array(text, "unknown");
-        for (size_t i = 0; i < example->token_count; i++) {
+        for (size_t i = 0; i < example->token_count; i++)
             json_write_boolean(text, NULL, example->unknown[i]);
-        }
         json_write_end_array(text);
-        if (example->decisive_position >= 0) {
+        if (example->decisive_position >= 0)
             json_write_integer(text, "decisive_position", example->decisive_position);
-        } else {
+        else
             json_write_null(text, "decisive_position");
-        }
     }
     json_write_end_object(text);
 }
@@ -110,16 +106,13 @@ static void write_example_csv(struct text *text, const struct inspection *inspec
 static bool write_csv_header(struct text *text, struct inspection *inspection, bool is_test,
                              struct error *error) {
     struct inspection_example example = {0};
-    if (!inspection_example(inspection, is_test, 0, &example, error)) {
+    if (!inspection_example(inspection, is_test, 0, &example, error))
         return false;
-    }
     text_append_string(text, "index,label");
-    for (size_t i = 0; example.values && i < example.length; i++) {
+    for (size_t i = 0; example.values && i < example.length; i++)
         text_append_format(text, ",x%zu", i);
-    }
-    if (!example.values) {
+    if (!example.values)
         text_append_string(text, ",text");
-    }
     csv_end_row(text);
     return true;
 }
@@ -132,9 +125,8 @@ static bool write_examples(struct request *request, struct text *text, struct in
         is_test ? inspection_test_example_count(inspection) : inspection_train_example_count(inspection);
     size_t offset = (size_t)parameter_integer(&request->query, "offset");
     size_t limit = (size_t)parameter_integer(&request->query, "limit");
-    if (is_csv && !write_csv_header(text, inspection, is_test, error)) {
+    if (is_csv && !write_csv_header(text, inspection, is_test, error))
         return false;
-    }
     if (!is_csv) {
         json_write_begin_object(text, NULL);
         json_write_string(text, "name", request_path_value(request, 0));
@@ -145,14 +137,12 @@ static bool write_examples(struct request *request, struct text *text, struct in
     }
     for (size_t i = offset; i < total && i - offset < limit; i++) {
         struct inspection_example example = {0};
-        if (!inspection_example(inspection, is_test, i, &example, error)) {
+        if (!inspection_example(inspection, is_test, i, &example, error))
             return false;
-        }
-        if (is_csv) {
+        if (is_csv)
             write_example_csv(text, inspection, i, &example);
-        } else {
+        else
             write_example_json(text, inspection, i, &example);
-        }
     }
     if (!is_csv) {
         json_write_end_array(text);
@@ -169,9 +159,8 @@ void api_datasets_examples(struct request *request) {
     struct text key = {0};
     struct text text = {0};
     int64_t created_ms = 0;
-    if (!prepare_example_parameters(request, &set, &created_ms)) {
+    if (!prepare_example_parameters(request, &set, &created_ms))
         goto cleanup;
-    }
     /* A name may be given again after its data set was deleted. */
     json_write_parameters(&key, NULL, &set);
     text_append_format(&key, " %lld", (long long)created_ms);

@@ -30,12 +30,10 @@ static void write_content(struct text *text, const struct route *route) {
     } else {
         json_write_raw(text, "text/plain", "{\"schema\":{\"type\":\"string\"}}");
     }
-    if (route->formats & FORMAT_CSV) {
+    if (route->formats & FORMAT_CSV)
         json_write_raw(text, "text/csv", "{\"schema\":{\"type\":\"string\"}}");
-    }
-    if (route->formats & FORMAT_NPY) {
+    if (route->formats & FORMAT_NPY)
         json_write_raw(text, "application/octet-stream", "{}");
-    }
     json_write_end_object(text);
 }
 
@@ -45,9 +43,8 @@ static void write_responses(struct text *text, const struct route *route) {
     json_write_begin_object(text, "responses");
     json_write_begin_object(text, status);
     json_write_string(text, "description", route->summary);
-    if (route->success_status != 204) {
+    if (route->success_status != 204)
         write_content(text, route);
-    }
     json_write_end_object(text);
     json_write_raw(text, "default",
                    "{\"description\":\"What is wrong\",\"content\":{\"application/problem+json\":{\"schema\":"
@@ -56,9 +53,8 @@ static void write_responses(struct text *text, const struct route *route) {
 }
 
 static void write_request_body(struct text *text, const struct route *route) {
-    if (route->body == BODY_NONE) {
+    if (route->body == BODY_NONE)
         return;
-    }
     json_write_begin_object(text, "requestBody");
     json_write_boolean(text, "required", true);
     json_write_begin_object(text, "content");
@@ -109,13 +105,11 @@ static const char *method_key(const struct route *route) {
 static void write_operation_id(struct text *text, const struct route *route) {
     char name[128];
     int length = snprintf(name, sizeof name, "%s", method_key(route));
-    for (const char *c = route->pattern; *c && length < (int)sizeof name - 2; c++) {
-        if (isalnum((unsigned char)*c)) {
+    for (const char *c = route->pattern; *c && length < (int)sizeof name - 2; c++)
+        if (isalnum((unsigned char)*c))
             name[length++] = *c;
-        } else if (name[length - 1] != '_') {
+        else if (name[length - 1] != '_')
             name[length++] = '_';
-        }
-    }
     length -= name[length - 1] == '_';
     name[length] = '\0';
     json_write_string(text, "operationId", name);
@@ -149,26 +143,21 @@ static void write_operation(struct text *text, const struct route *route) {
 }
 
 static bool is_first_of_pattern(size_t index) {
-    for (size_t i = 0; i < index; i++) {
-        if (strcmp(route_table[i].pattern, route_table[index].pattern) == 0) {
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(route_table[i].pattern, route_table[index].pattern) == 0)
             return false;
-        }
-    }
     return true;
 }
 
 static void write_paths(struct text *text) {
     json_write_begin_object(text, "paths");
     for (size_t i = 0; i < route_count; i++) {
-        if (!is_first_of_pattern(i)) {
+        if (!is_first_of_pattern(i))
             continue;
-        }
         json_write_begin_object(text, route_table[i].pattern);
-        for (size_t j = i; j < route_count; j++) {
-            if (strcmp(route_table[j].pattern, route_table[i].pattern) == 0) {
+        for (size_t j = i; j < route_count; j++)
+            if (strcmp(route_table[j].pattern, route_table[i].pattern) == 0)
                 write_operation(text, &route_table[j]);
-            }
-        }
         json_write_end_object(text);
     }
     json_write_end_object(text);
@@ -185,12 +174,10 @@ static void write_request_schema(struct text *text, const struct experiment *exp
     json_write_string(text, "const", experiment->name);
     json_write_end_object(text);
     json_write_raw(text, "name", "{\"type\":\"string\",\"maxLength\":200}");
-    if (more) {
+    if (more)
         text_append_format(text, ",%s", more);
-    }
-    for (size_t i = 0; i < experiment->parameter_count; i++) {
+    for (size_t i = 0; i < experiment->parameter_count; i++)
         json_write_parameter_schema(text, experiment->parameters[i].name, &experiment->parameters[i]);
-    }
     json_write_end_object(text);
     json_write_raw(text, "required", more ? "[\"experiment\",\"variants\"]" : "[\"experiment\"]");
     json_write_boolean(text, "additionalProperties", false);
@@ -200,9 +187,8 @@ static void write_request_schema(struct text *text, const struct experiment *exp
 static void write_request_schemas(struct text *text, const char *name, const char *more) {
     json_write_begin_object(text, name);
     json_write_begin_array(text, "oneOf");
-    for (size_t i = 0; experiment_table[i]; i++) {
+    for (size_t i = 0; experiment_table[i]; i++)
         write_request_schema(text, experiment_table[i], more);
-    }
     json_write_end_array(text);
     json_write_end_object(text);
 }
@@ -215,9 +201,8 @@ static void write_components(struct text *text) {
         text, "ComparisonRequest",
         "\"seeds\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"
         "\"variants\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"label\"]}}");
-    for (size_t i = 0; i < openapi_schema_count; i++) {
+    for (size_t i = 0; i < openapi_schema_count; i++)
         json_write_raw(text, openapi_schemas[i].name, openapi_schemas[i].json);
-    }
     json_write_end_object(text);
     json_write_raw(
         text, "securitySchemes",

@@ -17,11 +17,9 @@ static void write_mean_attention(struct text *text, const struct prediction *pre
         text->failed = true;
         return;
     }
-    for (size_t head = 0; head < prediction->heads; head++) {
-        for (size_t i = 0; i < size; i++) {
+    for (size_t head = 0; head < prediction->heads; head++)
+        for (size_t i = 0; i < size; i++)
             mean[i] += prediction->attention[head * size + i] / (float)prediction->heads;
-        }
-    }
     struct result_sink sink = json_result_sink(text);
     result_matrix(&sink, "attention", mean, prediction->length, prediction->length);
     free(mean);
@@ -49,24 +47,20 @@ static void write_prediction(struct text *text, const struct inspection *inspect
     result_vector(&sink, "logits", prediction->logits, prediction->class_count);
     if (prediction->tokens) {
         json_write_begin_array(text, "tokens");
-        for (size_t i = 0; i < prediction->token_count; i++) {
+        for (size_t i = 0; i < prediction->token_count; i++)
             json_write_string(text, NULL, prediction->tokens[i]);
-        }
         json_write_end_array(text);
         json_write_begin_array(text, "unknown");
-        for (size_t i = 0; i < prediction->token_count; i++) {
+        for (size_t i = 0; i < prediction->token_count; i++)
             json_write_boolean(text, NULL, prediction->unknown[i]);
-        }
         json_write_end_array(text);
     }
-    if (prediction->attention) {
+    if (prediction->attention)
         write_mean_attention(text, prediction);
-    } else {
+    else
         json_write_null(text, "attention");
-    }
-    if (prediction->attention && all_heads) {
+    if (prediction->attention && all_heads)
         write_all_heads(text, prediction);
-    }
     json_write_end_object(text);
 }
 
@@ -74,12 +68,10 @@ static bool predict_sequence(struct inspection *inspection, const json_t *input,
                              struct prediction *prediction, struct error *error) {
     size_t length = json_array_size(input);
     float *values = calloc(length + 1, sizeof *values);
-    if (!values) {
+    if (!values)
         return error_set_memory(error, (length + 1) * sizeof *values);
-    }
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         values[i] = (float)json_number_value(json_array_get(input, i));
-    }
     bool is_predicted = inspection_predict_sequence(inspection, values, length, prediction, error);
     free(values);
     return is_predicted;
@@ -87,11 +79,9 @@ static bool predict_sequence(struct inspection *inspection, const json_t *input,
 
 static bool is_sequence(const json_t *input) {
     size_t length = json_array_size(input);
-    for (size_t i = 0; i < length; i++) {
-        if (!json_is_number(json_array_get(input, i))) {
+    for (size_t i = 0; i < length; i++)
+        if (!json_is_number(json_array_get(input, i)))
             return false;
-        }
-    }
     return length > 0 && length <= LENGTH_MAXIMUM;
 }
 
@@ -106,9 +96,8 @@ static const json_t *read_inputs(const json_t *object, bool *are_texts, struct p
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)object, name, value) {
-        if (strcmp(name, "sequences") != 0 && strcmp(name, "texts") != 0) {
+        if (strcmp(name, "sequences") != 0 && strcmp(name, "texts") != 0)
             json_add_unknown_fault(name, &nothing, known, faults);
-        }
     }
     const json_t *texts = json_object_get(object, "texts");
     const json_t *sequences = json_object_get(object, "sequences");
@@ -143,9 +132,8 @@ static bool write_predictions(struct text *text, struct inspection *inspection, 
         bool is_predicted =
             are_texts ? inspection_predict_text(inspection, json_string_value(input), &prediction, error)
                       : predict_sequence(inspection, input, &prediction, error);
-        if (!is_predicted) {
+        if (!is_predicted)
             return false;
-        }
         write_prediction(text, inspection, &prediction, all_heads);
     }
     json_write_end_array(text);
@@ -167,9 +155,8 @@ void api_predictions_create(struct request *request) {
     } else if (!api_answer_faults(request, &faults)) {
         json_write_begin_object(&text, NULL);
         json_write_begin_array(&text, "classes");
-        for (size_t i = 0; i < inspection_class_count(slot->inspection); i++) {
+        for (size_t i = 0; i < inspection_class_count(slot->inspection); i++)
             json_write_label(&text, NULL, inspection_class_name(slot->inspection, i));
-        }
         json_write_end_array(&text);
         if (write_predictions(&text, slot->inspection, inputs, are_texts, all_heads, &error)) {
             json_write_end_object(&text);

@@ -25,9 +25,8 @@ static bool poll_run(struct request *request) {
     }
     bool is_over = run_state_has_ended(run.state) || clock_seconds() >= request->parked.deadline ||
                    atomic_load(&request->service->is_draining);
-    if (is_over) {
+    if (is_over)
         answer_run(request, 201, &run);
-    }
     run_record_clear(&run);
     return is_over;
 }
@@ -63,9 +62,8 @@ void api_runs_create(struct request *request) {
                                  .queue_limit = access_queue_limit(request)};
     bool is_prepared = !wanted.experiment || api_prepare_parameters(request, wanted.experiment, &object, 1,
                                                                     reserved, &set, &faults);
-    if (is_prepared && !api_answer_faults(request, &faults)) {
+    if (is_prepared && !api_answer_faults(request, &faults))
         create_run(request, &wanted);
-    }
     parameter_faults_free(&faults);
     parameter_set_free(&set);
 }
@@ -96,20 +94,17 @@ void api_runs_list(struct request *request) {
     bool is_listed = runs_list(request->service->runs, &filter, &runs, &count, &error);
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "runs");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         write_listed_run(&text, &runs[i]);
-    }
     json_write_end_array(&text);
     json_write_string(&text, "next", count == filter.limit && count > 0 ? runs[count - 1].id : NULL);
     json_write_end_object(&text);
-    if (is_listed) {
+    if (is_listed)
         response_set_text(&request->response, 200, "application/json", &text);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         run_record_clear(&runs[i]);
-    }
     free(runs);
     text_free(&text);
 }
@@ -138,9 +133,8 @@ void api_runs_cancel(struct request *request) {
 
 void api_runs_delete(struct request *request) {
     struct error error = {0};
-    if (runs_delete(request->service->runs, request_path_value(request, 0), &error)) {
+    if (runs_delete(request->service->runs, request_path_value(request, 0), &error))
         response_set_empty(&request->response, 204);
-    } else {
+    else
         response_set_error(&request->response, &error);
-    }
 }

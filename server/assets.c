@@ -22,29 +22,24 @@ static const char *const content_types[][2] = {
 
 static const char *find_content_type(const char *path) {
     const char *suffix = strrchr(path, '.');
-    for (size_t i = 0; suffix && i < sizeof content_types / sizeof *content_types; i++) {
-        if (strcmp(content_types[i][0], suffix) == 0) {
+    for (size_t i = 0; suffix && i < sizeof content_types / sizeof *content_types; i++)
+        if (strcmp(content_types[i][0], suffix) == 0)
             return content_types[i][1];
-        }
-    }
     return "application/octet-stream";
 }
 
 static const struct asset *find_embedded(const char *path) {
-    for (size_t i = 0; i < embedded_asset_count; i++) {
-        if (strcmp(embedded_assets[i].path, path) == 0) {
+    for (size_t i = 0; i < embedded_asset_count; i++)
+        if (strcmp(embedded_assets[i].path, path) == 0)
             return &embedded_assets[i];
-        }
-    }
     return NULL;
 }
 
 /* Reads a file of the folder. A path with a segment that begins with a dot leads nowhere. */
 static bool read_from_folder(const char *folder, const char *path, void **bytes, size_t *size) {
     char name[1024];
-    if (*path != '/' || strstr(path, "/.")) {
+    if (*path != '/' || strstr(path, "/."))
         return false;
-    }
     int length = snprintf(name, sizeof name, "%s%s", folder, path);
     return length > 0 && (size_t)length < sizeof name && file_read(name, bytes, size, NULL);
 }
@@ -72,9 +67,8 @@ bool assets_answer(const char *folder, const char *path, const char *if_none_mat
         return true;
     }
     const struct asset *asset = find_embedded(path);
-    if (!asset) {
+    if (!asset)
         return false;
-    }
     if (if_none_match && strstr(if_none_match, asset->etag)) {
         response_set_empty(response, 304);
     } else {

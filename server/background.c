@@ -15,15 +15,13 @@ struct background {
 
 static struct background_work *take_work(struct background *background) {
     pthread_mutex_lock(&background->mutex);
-    while (!background->first && !background->is_closing) {
+    while (!background->first && !background->is_closing)
         pthread_cond_wait(&background->work_arrived, &background->mutex);
-    }
     struct background_work *work = background->first;
     if (work) {
         background->first = work->next;
-        if (!background->first) {
+        if (!background->first)
             background->last = &background->first;
-        }
     }
     pthread_mutex_unlock(&background->mutex);
     return work;
@@ -32,9 +30,8 @@ static struct background_work *take_work(struct background *background) {
 static void *work_until_closed(void *argument) {
     struct background *background = argument;
     struct background_work *work;
-    while ((work = take_work(background))) {
+    while ((work = take_work(background)))
         work->run(work);
-    }
     return NULL;
 }
 
@@ -69,16 +66,14 @@ void background_submit(struct background *background, struct background_work *wo
 }
 
 void background_close(struct background *background) {
-    if (!background) {
+    if (!background)
         return;
-    }
     pthread_mutex_lock(&background->mutex);
     background->is_closing = true;
     pthread_cond_broadcast(&background->work_arrived);
     pthread_mutex_unlock(&background->mutex);
-    for (size_t i = 0; i < background->thread_count; i++) {
+    for (size_t i = 0; i < background->thread_count; i++)
         pthread_join(background->threads[i], NULL);
-    }
     pthread_cond_destroy(&background->work_arrived);
     pthread_mutex_destroy(&background->mutex);
     free(background);

@@ -14,23 +14,20 @@ enum { TIMEOUT_SECONDS = 3 };
 /* Splits "http://host:port/". */
 static bool split_url(const char *url, char *host, size_t host_size, char *port, size_t port_size) {
     static const char scheme[] = "http://";
-    if (strncmp(url, scheme, sizeof scheme - 1) != 0) {
+    if (strncmp(url, scheme, sizeof scheme - 1) != 0)
         return false;
-    }
     const char *begin = url + sizeof scheme - 1;
     bool is_bracketed = *begin == '[';
     begin += is_bracketed;
     size_t length = strcspn(begin, is_bracketed ? "]" : ":/");
     const char *rest = begin + length + is_bracketed;
-    if (length == 0 || length >= host_size) {
+    if (length == 0 || length >= host_size)
         return false;
-    }
     snprintf(host, host_size, "%.*s", (int)length, begin);
-    if (*rest == ':') {
+    if (*rest == ':')
         snprintf(port, port_size, "%.*s", (int)strspn(rest + 1, "0123456789"), rest + 1);
-    } else {
+    else
         snprintf(port, port_size, "80");
-    }
     return *port != '\0';
 }
 
@@ -38,15 +35,13 @@ static int connect_to(const char *host, const char *port) {
     const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     const struct timeval timeout = {.tv_sec = TIMEOUT_SECONDS};
     struct addrinfo *addresses = NULL;
-    if (getaddrinfo(host, port, &wanted, &addresses)) {
+    if (getaddrinfo(host, port, &wanted, &addresses))
         return -1;
-    }
     int connection = -1;
     for (struct addrinfo *address = addresses; address && connection < 0; address = address->ai_next) {
         connection = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);
-        if (connection < 0) {
+        if (connection < 0)
             continue;
-        }
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
         if (connect(connection, address->ai_addr, address->ai_addrlen) != 0) {
@@ -93,9 +88,8 @@ int command_health(int count, char *const *arguments) {
     }
     int connection = connect_to(host, port);
     int status = connection >= 0 ? ask_health(connection) : 0;
-    if (connection >= 0) {
+    if (connection >= 0)
         close(connection);
-    }
     if (status != 200) {
         fprintf(stderr, status ? "attnlab: %s answers with status %d\n" : "attnlab: %s does not answer\n",
                 url, status);

@@ -47,19 +47,16 @@ static void show_progress(void *owner, size_t done, size_t total, const char *un
 
 static void print_experiments(void) {
     printf("attnlab run EXPERIMENT [--name value ...] [--json] [--data DIR] [--workers N]\n\n");
-    for (size_t i = 0; experiment_table[i]; i++) {
+    for (size_t i = 0; experiment_table[i]; i++)
         printf("  %-20s %s\n", experiment_table[i]->name, experiment_table[i]->summary);
-    }
     printf("\nattnlab run EXPERIMENT --help lists its parameters.\n");
 }
 
 static void print_choices(const struct parameter_declaration *declaration) {
-    for (const char *const *choice = declaration->choices; choice && *choice; choice++) {
+    for (const char *const *choice = declaration->choices; choice && *choice; choice++)
         printf("%s%s", choice == declaration->choices ? "        one of " : ", ", *choice);
-    }
-    if (declaration->choices) {
+    if (declaration->choices)
         printf("\n");
-    }
 }
 
 static void print_parameters(const struct experiment *experiment) {
@@ -68,15 +65,14 @@ static void print_parameters(const struct experiment *experiment) {
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const struct parameter_declaration *declaration = &experiment->parameters[i];
         printf("  --%s", declaration->name);
-        if (declaration->default_text) {
+        if (declaration->default_text)
             printf(" (default: %s", declaration->default_text);
-        } else if (declaration->type == PARAMETER_MATRIX) {
+        else if (declaration->type == PARAMETER_MATRIX)
             printf(" (default: none");
-        } else if (declaration->type == PARAMETER_BOOLEAN) {
+        else if (declaration->type == PARAMETER_BOOLEAN)
             printf(" (default: %s", declaration->default_number != 0.0 ? "true" : "false");
-        } else {
+        else
             printf(" (default: %g", declaration->default_number);
-        }
         printf("%s%s)\n        %s\n", declaration->default_note ? "; " : "",
                declaration->default_note ? declaration->default_note : "", declaration->meaning);
         print_choices(declaration);
@@ -94,11 +90,9 @@ struct run_arguments {
 static bool is_option(const char *argument) {
     static const char *const names[] = {"--data", "--workers"};
     size_t length = strcspn(argument, "=");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strlen(names[i]) == length && strncmp(argument, names[i], length) == 0) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncmp(argument, names[i], length) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -106,15 +100,13 @@ static bool is_option(const char *argument) {
 static bool read_options(struct options *options, int count, char *const *arguments, struct error *error) {
     int picked_count = 0;
     char **picked = calloc((size_t)count + 1, sizeof *picked);
-    if (!picked) {
+    if (!picked)
         return error_set_memory(error, (size_t)count * sizeof *picked);
-    }
     for (int i = 0; i < count; i++) {
         if (is_option(arguments[i])) {
             picked[picked_count++] = arguments[i];
-            if (!strchr(arguments[i], '=') && i + 1 < count) {
+            if (!strchr(arguments[i], '=') && i + 1 < count)
                 picked[picked_count++] = arguments[++i];
-            }
         }
     }
     bool is_read = options_read(options, picked_count, picked, error);
@@ -136,23 +128,20 @@ static int read_argument(struct run_arguments *run, int count, char *const *argu
     }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
-    for (char *c = name; *c; c++) {
-        if (*c == '-') {
+    for (char *c = name; *c; c++)
+        if (*c == '-')
             *c = '_';
-        }
-    }
     const char *equals = strchr(argument, '=');
     const char *value = equals ? equals + 1 : count > 1 ? arguments[1] : NULL;
     int index = parameter_find(&run->parameters, name);
-    if (!value) {
+    if (!value)
         parameter_faults_add(faults, name, "needs a value");
-    } else if (is_option(argument)) {
+    else if (is_option(argument))
         return equals ? 1 : 2;
-    } else if (index >= 0) {
+    else if (index >= 0)
         parameter_set_from_text(&run->parameters, (size_t)index, value, faults);
-    } else {
+    else
         json_add_unknown_fault(name, &run->parameters, NULL, faults);
-    }
     return equals || !value ? 1 : 2;
 }
 
@@ -162,34 +151,29 @@ static int read_run(struct run_arguments *run, const struct data_source *data, i
     struct parameter_faults faults = {0};
     struct error error = {0};
     if (!parameter_set_init(&run->parameters, run->experiment->parameters, run->experiment->parameter_count,
-                            &error)) {
+                            &error))
         return command_fail(&error);
-    }
-    for (int i = 0; i < count;) {
+    for (int i = 0; i < count;)
         i += read_argument(run, count - i, arguments + i, &faults);
-    }
     bool is_prepared =
         experiment_prepare(run->experiment, &run->parameters, data, memory_limit_of_run(), &faults, &error);
-    for (size_t i = 0; i < faults.count; i++) {
+    for (size_t i = 0; i < faults.count; i++)
         fprintf(stderr, "attnlab: --%s %s\n", faults.items[i].field, faults.items[i].message);
-    }
     int status = faults.count > 0 ? EXIT_BAD_OPTION : is_prepared ? 0 : command_fail(&error);
     parameter_faults_free(&faults);
     return status;
 }
 
 static bool print_result(const struct run_arguments *run, const struct text *result, struct error *error) {
-    if (result->failed) {
+    if (result->failed)
         return error_set_memory(error, result->length);
-    }
     if (run->is_json) {
         printf("%s\n", result->bytes);
         return true;
     }
     json_t *json = json_loadb(result->bytes, result->length, 0, NULL);
-    if (json) {
+    if (json)
         readable_print(stdout, json);
-    }
     json_decref(json);
     return json || error_set(error, ERROR_INTERNAL, "the result cannot be shown");
 }
@@ -238,9 +222,8 @@ static bool run_experiment(const struct run_arguments *run, const struct data_so
         is_done = job.is_successful || error_set(error, job.error.code, "%s", job.error.message);
     }
     sem_destroy(&job.ended);
-    if (job.is_watched) {
+    if (job.is_watched)
         fprintf(stderr, "\r\033[K");
-    }
     is_done = is_done && print_result(run, &job.result, error);
     text_free(&job.result);
     return is_done;
@@ -250,9 +233,8 @@ static const struct experiment *find_experiment(const char *name) {
     const struct experiment *experiment = experiment_find(name);
     if (!experiment) {
         fprintf(stderr, "attnlab: there is no experiment %s; there are", name);
-        for (size_t i = 0; experiment_table[i]; i++) {
+        for (size_t i = 0; experiment_table[i]; i++)
             fprintf(stderr, "%s %s", i ? "," : "", experiment_table[i]->name);
-        }
         fprintf(stderr, "\n");
     }
     return experiment;
@@ -266,18 +248,16 @@ int command_run(int count, char *const *arguments) {
         return count == 0 ? EXIT_BAD_OPTION : 0;
     }
     struct run_arguments run = {.experiment = find_experiment(arguments[0])};
-    if (!run.experiment) {
+    if (!run.experiment)
         return EXIT_BAD_OPTION;
-    }
     for (int i = 1; i < count; i++) {
         if (strcmp(arguments[i], "--help") == 0) {
             print_parameters(run.experiment);
             return 0;
         }
     }
-    if (!read_options(&options, count - 1, arguments + 1, &error)) {
+    if (!read_options(&options, count - 1, arguments + 1, &error))
         return command_fail(&error);
-    }
     struct data_source data = file_source(options.data);
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);

@@ -68,31 +68,27 @@ static void *leave_in_time(void *argument) {
 
 static void limit_ending(const struct options *options) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, leave_in_time, (void *)options) == 0) {
+    if (pthread_create(&thread, NULL, leave_in_time, (void *)options) == 0)
         pthread_detach(thread);
-    }
 }
 
 static bool serve(const struct options *options, const sigset_t *ending, struct error *error) {
     struct service service = {0};
     char warning[512] = "";
-    if (!service_open(&service, options, warning, sizeof warning, error)) {
+    if (!service_open(&service, options, warning, sizeof warning, error))
         return false;
-    }
     if (!service_start(&service, error)) {
         service_close(&service);
         return false;
     }
-    if (*warning) {
+    if (*warning)
         log_write(options->log_level, LOG_WARNING, "%s", warning);
-    }
     struct http *http = http_start(&service, options->listen, error);
     if (http) {
         const char *token_file = access_made_token_file(service.access);
         printf("attnlab listening on %s\n", http_url(http));
-        if (token_file) {
+        if (token_file)
             printf("the lecturer's token is in %s\n", token_file);
-        }
         fflush(stdout);
         log_write(options->log_level, LOG_INFO, "listening on %s", http_url(http));
         wait_for_signal(ending);
@@ -117,9 +113,8 @@ int command_serve(int count, char *const *arguments) {
             return 0;
         }
     }
-    if (!options_read(&options, count, arguments, &error)) {
+    if (!options_read(&options, count, arguments, &error))
         return command_fail(&error);
-    }
     raise_descriptor_limit();
     take_signals(&ending);
     return serve(&options, &ending, &error) ? EXIT_SUCCESS : command_fail(&error);

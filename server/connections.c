@@ -86,9 +86,8 @@ struct connections *connections_open(double head_seconds, struct error *error) {
 }
 
 void connections_close(struct connections *connections) {
-    if (!connections) {
+    if (!connections)
         return;
-    }
     pthread_mutex_lock(&connections->mutex);
     connections->is_closing = true;
     pthread_cond_signal(&connections->changed);

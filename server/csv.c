@@ -16,23 +16,20 @@ void csv_append_field(struct text *text, const char *field) {
     text_append_string(text, is_formula ? "\"'" : "\"");
     for (; *field; field++) {
         text_append(text, field, 1);
-        if (*field == '"') {
+        if (*field == '"')
             text_append(text, field, 1);
-        }
     }
     text_append_string(text, "\"");
 }
 
 void csv_append_number(struct text *text, double value) {
-    if (isfinite(value)) {
+    if (isfinite(value))
         text_append_number(text, value);
-    }
 }
 
 void csv_append_real(struct text *text, float value) {
-    if (isfinite(value)) {
+    if (isfinite(value))
         text_append_real(text, value);
-    }
 }
 
 void csv_next_field(struct text *text) {
@@ -48,9 +45,8 @@ void npy_append_matrix(struct text *text, const float *values, size_t rows, size
     struct text header = {0};
     text_append_format(&header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows,
                        columns);
-    while ((PREAMBLE + header.length + 1) % ALIGNMENT != 0 && !header.failed) {
+    while ((PREAMBLE + header.length + 1) % ALIGNMENT != 0 && !header.failed)
         text_append(&header, " ", 1);
-    }
     text_append(&header, "\n", 1);
     const unsigned char preamble[PREAMBLE] = {0x93,
                                               'N',

@@ -15,9 +15,8 @@ static bool read_all(int descriptor, char *bytes, size_t size) {
     size_t done = 0;
     while (done < size) {
         ssize_t count = read(descriptor, bytes + done, size - done);
-        if (count == 0 || (count < 0 && errno != EINTR)) {
+        if (count == 0 || (count < 0 && errno != EINTR))
             return false;
-        }
         done += count > 0 ? (size_t)count : 0;
     }
     return true;
@@ -56,9 +55,8 @@ bool file_read(const char *path, void **bytes, size_t *size, struct error *error
     contents = NULL;
 cleanup:
     free(contents);
-    if (descriptor >= 0) {
+    if (descriptor >= 0)
         close(descriptor);
-    }
     return is_read;
 }
 
@@ -66,12 +64,10 @@ bool file_read_named(const char *directory, const char *name, void **bytes, size
                      struct error *error) {
     static const char own_prefix[] = "attnlab.";
     char path[PATH_SIZE];
-    if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') || strlen(name) > NAME_LENGTH) {
+    if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') || strlen(name) > NAME_LENGTH)
         return error_set(error, ERROR_INVALID, "\"%.100s\" is not the plain name of a file", name);
-    }
-    if (strncmp(name, own_prefix, sizeof own_prefix - 1) == 0) {
+    if (strncmp(name, own_prefix, sizeof own_prefix - 1) == 0)
         return error_set(error, ERROR_INVALID, "\"%.100s\" is one of attnlab's own files", name);
-    }
     int length = snprintf(path, sizeof path, "%s/%s", directory, name);
     if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK) != 0) {
         return error_set(error, ERROR_MISSING, "there is no file %.200s in the data directory (%.200s)", name,

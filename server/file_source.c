@@ -18,9 +18,8 @@ static const struct dataset *find_dataset(void *owner, const char *name, struct 
                   "there is no data set %s; without the service, give a file: x.csv or x.tsv", name);
         return NULL;
     }
-    if (!file_read(name, &bytes, &size, error)) {
+    if (!file_read(name, &bytes, &size, error))
         return NULL;
-    }
     struct dataset *dataset =
         is_tsv ? dataset_parse_tsv(bytes, size, error) : dataset_parse_csv(bytes, size, error);
     free(bytes);

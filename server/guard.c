@@ -14,20 +14,18 @@
 
 /* Cuts the port off "name:port" or "[address]:port". */
 static void cut_host_name(const char *host, char *name, size_t size) {
-    if (*host == '[') {
+    if (*host == '[')
         snprintf(name, size, "%.*s", (int)strcspn(host + 1, "]"), host + 1);
-    } else {
+    else
         snprintf(name, size, "%.*s", (int)strcspn(host, ":"), host);
-    }
 }
 
 static bool is_listed(const char *list, const char *name) {
     size_t length = strlen(name);
     while (list && *list) {
         size_t item = strcspn(list, ",");
-        if (item == length && strncasecmp(list, name, length) == 0) {
+        if (item == length && strncasecmp(list, name, length) == 0)
             return true;
-        }
         list += item + (list[item] == ',');
     }
     return false;
@@ -59,9 +57,8 @@ static bool check_host(struct request *request, const char *version) {
 static bool check_origin(struct request *request, enum method method) {
     const char *origin = request_header(request, "Origin");
     const char *host = request_header(request, "Host");
-    if (!origin || !(method & (METHOD_POST | METHOD_DELETE))) {
+    if (!origin || !(method & (METHOD_POST | METHOD_DELETE)))
         return true;
-    }
     const char *separator = strstr(origin, "://");
     if (!separator || !host || strcasecmp(separator + 3, host) != 0) {
         response_set_problem(&request->response, 403,

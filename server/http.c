@@ -84,9 +84,8 @@ static void free_request(struct request *request) {
 /* What is neither a route nor a file. */
 static void refuse_path(struct request *request, enum method method, const char *path) {
     unsigned allowed = request->match.allowed_methods;
-    if (!allowed && assets_find(request->service->options->web, path)) {
+    if (!allowed && assets_find(request->service->options->web, path))
         allowed = METHOD_GET;
-    }
     char list[64];
     method_write_list(allowed, list, sizeof list);
     if (!allowed) {
@@ -126,18 +125,16 @@ static void choose_format(struct request *request) {
     const char *accept = request_header(request, "Accept");
     struct route_match *match = &request->match;
     if (match->format == FORMAT_JSON && match->route->formats & FORMAT_CSV && accept &&
-        strncasecmp(accept, "text/csv", strlen("text/csv")) == 0) {
+        strncasecmp(accept, "text/csv", strlen("text/csv")) == 0)
         match->format = FORMAT_CSV;
-    }
 }
 
 /* Returns false where the request is answered already. */
 static bool begin_request(struct request *request, enum method method, const char *path,
                           const char *version) {
     request->method = method;
-    if (!guard_check(request, method, version)) {
+    if (!guard_check(request, method, version))
         return false;
-    }
     router_match(&request->match, method, path);
     if (request->match.route) {
         choose_format(request);
@@ -145,9 +142,8 @@ static bool begin_request(struct request *request, enum method method, const cha
     }
     if (method & (METHOD_GET | METHOD_HEAD) &&
         assets_answer(request->service->options->web, path, request_header(request, "If-None-Match"),
-                      &request->response)) {
+                      &request->response))
         return false;
-    }
     refuse_path(request, method, path);
     return false;
 }
@@ -180,9 +176,8 @@ static enum MHD_Result answer(struct request *request) {
 }
 
 static void run_handler(struct request *request) {
-    if (request_read_query(request) && request_read_body(request) && access_check_owner(request)) {
+    if (request_read_query(request) && request_read_body(request) && access_check_owner(request))
         request->match.route->handler(request);
-    }
 }
 
 static void run_handler_in_background(struct background_work *work) {
@@ -216,20 +211,17 @@ static enum MHD_Result continue_request(struct request *request) {
     request->phase = REQUEST_WAITING;
     while (request->poll) {
         unsigned long version = parking_version(parking);
-        if (request->poll(request)) {
+        if (request->poll(request))
             break;
-        }
-        if (parking_wait(parking, &request->parked, version)) {
+        if (parking_wait(parking, &request->parked, version))
             return MHD_YES;
-        }
     }
     return answer(request);
 }
 
 static enum MHD_Result end_body(struct request *request) {
-    if (request->phase == REQUEST_REFUSED) {
+    if (request->phase == REQUEST_REFUSED)
         return answer(request);
-    }
     if (request->discarded > 0) {
         response_set_problem(&request->response, 413, "the body may have %zu bytes at most",
                              body_maximum(request));
@@ -239,9 +231,8 @@ static enum MHD_Result end_body(struct request *request) {
         response_set_problem(&request->response, 503, "out of memory; try again later");
         return answer(request);
     }
-    if (request->match.route->flags & ROUTE_BACKGROUND) {
+    if (request->match.route->flags & ROUTE_BACKGROUND)
         return start_background_work(request);
-    }
     run_handler(request);
     return continue_request(request);
 }
@@ -287,14 +278,12 @@ static enum MHD_Result handle_access(void *argument, struct MHD_Connection *conn
     struct request *request = *state;
     if (!request) {
         request = *state = create_request(argument, connection);
-        if (!request) {
+        if (!request)
             return MHD_NO;
-        }
         return begin_access(request, method_find(method_name), url, version);
     }
-    if (*upload_size > 0) {
+    if (*upload_size > 0)
         return take_body(request, upload, upload_size);
-    }
     connections_expect(request->service->connections, connection, (double)INFINITY);
     return request->phase == REQUEST_WAITING ? continue_request(request) : end_body(request);
 }
@@ -315,9 +304,8 @@ static unsigned connection_limit(const struct options *options) {
     struct rlimit limit;
     size_t connections = options->connections;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur > 2 * OTHER_DESCRIPTORS && limit.rlim_cur - OTHER_DESCRIPTORS < connections) {
+        limit.rlim_cur > 2 * OTHER_DESCRIPTORS && limit.rlim_cur - OTHER_DESCRIPTORS < connections)
         connections = (size_t)limit.rlim_cur - OTHER_DESCRIPTORS;
-    }
     return (unsigned)connections;
 }
 
@@ -332,9 +320,8 @@ static size_t unescape(void *argument, struct MHD_Connection *connection, char *
     static const char replacement[] = {'\xef', '\xbf', '\xbd'};
     (void)argument;
     (void)connection;
-    for (char *nul = text; (nul = strstr(nul, "%00")) != NULL;) {
+    for (char *nul = text; (nul = strstr(nul, "%00")) != NULL;)
         memcpy(nul, replacement, sizeof replacement);
-    }
     return MHD_http_unescape(text);
 }
 
@@ -377,15 +364,13 @@ static void wait_until_quiet(struct service *service) {
     const struct timespec pause = {.tv_nsec = 2000000};
     double deadline = clock_seconds() + STREAM_END_SECONDS;
     while (atomic_load(&service->background_requests) > 0 ||
-           (statistics_stream_count(service->statistics) > 0 && clock_seconds() < deadline)) {
+           (statistics_stream_count(service->statistics) > 0 && clock_seconds() < deadline))
         nanosleep(&pause, NULL);
-    }
 }
 
 void http_stop(struct http *http) {
-    if (!http) {
+    if (!http)
         return;
-    }
     wait_until_quiet(http->service);
     MHD_stop_daemon(http->daemon);
     free(http);

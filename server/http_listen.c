@@ -14,17 +14,15 @@ enum { BACKLOG = 511 };
 
 bool http_split_address(const char *listen, char *host, size_t host_size, char *port, size_t port_size) {
     const char *colon = strrchr(listen, ':');
-    if (!colon || colon == listen) {
+    if (!colon || colon == listen)
         return false;
-    }
     char *end;
     long number = strtol(colon + 1, &end, 10);
     bool is_bracketed = *listen == '[' && colon[-1] == ']';
     size_t length = (size_t)(colon - listen) - (is_bracketed ? 2 : 0);
     if (end == colon + 1 || *end || number < 0 || number > 65535 || length == 0 || length >= host_size ||
-        (!is_bracketed && memchr(listen, ':', length))) {
+        (!is_bracketed && memchr(listen, ':', length)))
         return false;
-    }
     snprintf(host, host_size, "%.*s", (int)length, listen + (is_bracketed ? 1 : 0));
     snprintf(port, port_size, "%ld", number);
     return true;
@@ -34,9 +32,8 @@ static void write_url(int listener, const char *host, char *url, size_t url_size
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     char port[NI_MAXSERV] = "";
-    if (getsockname(listener, (struct sockaddr *)&address, &length) == 0) {
+    if (getsockname(listener, (struct sockaddr *)&address, &length) == 0)
         getnameinfo((struct sockaddr *)&address, length, NULL, 0, port, sizeof port, NI_NUMERICSERV);
-    }
     bool is_ipv6 = strchr(host, ':') != NULL;
     snprintf(url, url_size, "http://%s%s%s:%s/", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", port);
 }
@@ -44,13 +41,11 @@ static void write_url(int listener, const char *host, char *url, size_t url_size
 static int open_listener(const struct addrinfo *address) {
     int one = 1;
     int listener = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (listener < 0) {
+    if (listener < 0)
         return -1;
-    }
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(listener, address->ai_addr, address->ai_addrlen) == 0 && listen(listener, BACKLOG) == 0) {
+    if (bind(listener, address->ai_addr, address->ai_addrlen) == 0 && listen(listener, BACKLOG) == 0)
         return listener;
-    }
     int cause = errno;
     close(listener);
     errno = cause;

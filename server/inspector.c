@@ -45,12 +45,10 @@ static void empty_slot(struct cached_slot *cached) {
 }
 
 void inspector_close(struct inspector *inspector) {
-    if (!inspector) {
+    if (!inspector)
         return;
-    }
-    for (size_t i = 0; i < SLOT_COUNT; i++) {
+    for (size_t i = 0; i < SLOT_COUNT; i++)
         empty_slot(&inspector->slots[i]);
-    }
     pthread_cond_destroy(&inspector->slot_freed);
     pthread_mutex_destroy(&inspector->mutex);
     free(inspector);
@@ -61,12 +59,10 @@ static struct cached_slot *choose_slot(struct inspector *inspector, const char *
     struct cached_slot *oldest = NULL;
     for (size_t i = 0; i < SLOT_COUNT; i++) {
         struct cached_slot *cached = &inspector->slots[i];
-        if (cached->key && strcmp(cached->key, key) == 0) {
+        if (cached->key && strcmp(cached->key, key) == 0)
             return cached->is_busy ? NULL : cached;
-        }
-        if (!cached->is_busy && (!oldest || cached->last_used < oldest->last_used)) {
+        if (!cached->is_busy && (!oldest || cached->last_used < oldest->last_used))
             oldest = cached;
-        }
     }
     return oldest;
 }
@@ -75,9 +71,8 @@ static struct cached_slot *choose_slot(struct inspector *inspector, const char *
 static struct cached_slot *take_slot(struct inspector *inspector, const char *key, struct error *error) {
     struct cached_slot *cached;
     pthread_mutex_lock(&inspector->mutex);
-    while (!(cached = choose_slot(inspector, key))) {
+    while (!(cached = choose_slot(inspector, key)))
         pthread_cond_wait(&inspector->slot_freed, &inspector->mutex);
-    }
     if (!cached->key || strcmp(cached->key, key) != 0) {
         empty_slot(cached);
         cached->slot.epoch = STORE_LAST_EPOCH;
@@ -94,15 +89,13 @@ static struct cached_slot *take_slot(struct inspector *inspector, const char *ke
 }
 
 void inspector_release(struct inspector *inspector, struct inspector_slot *slot) {
-    if (!slot) {
+    if (!slot)
         return;
-    }
     struct cached_slot *cached = (struct cached_slot *)slot;
     pthread_mutex_lock(&inspector->mutex);
     cached->is_busy = false;
-    if (!slot->inspection) {
+    if (!slot->inspection)
         empty_slot(cached);
-    }
     pthread_cond_broadcast(&inspector->slot_freed);
     pthread_mutex_unlock(&inspector->mutex);
 }
@@ -111,12 +104,10 @@ struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector,
                                                     const struct parameter_set *parameters,
                                                     struct error *error) {
     struct cached_slot *cached = take_slot(inspector, key, error);
-    if (!cached) {
+    if (!cached)
         return NULL;
-    }
-    if (!cached->slot.inspection) {
+    if (!cached->slot.inspection)
         cached->slot.inspection = inspection_open(parameters, &inspector->data, error);
-    }
     if (!cached->slot.inspection) {
         inspector_release(inspector, &cached->slot);
         return NULL;
@@ -129,9 +120,8 @@ struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector,
 static bool check_dataset(struct inspector *inspector, const struct run_record *run, const char *name,
                           struct error *error) {
     struct dataset_record dataset;
-    if (!inspector->store->read_dataset(inspector->store, name, &dataset, NULL, NULL, NULL)) {
+    if (!inspector->store->read_dataset(inspector->store, name, &dataset, NULL, NULL, NULL))
         return true;
-    }
     bool is_same = dataset.created_ms <= run->created_ms;
     dataset_record_clear(&dataset);
     return is_same || error_set(error, ERROR_CONFLICT,
@@ -147,23 +137,20 @@ static bool read_run_parameters(struct inspector *inspector, const char *run_id,
     struct parameter_faults faults = {0};
     json_t *json = NULL;
     bool is_read = false;
-    if (!inspector->store->find_run(inspector->store, run_id, &run, error)) {
+    if (!inspector->store->find_run(inspector->store, run_id, &run, error))
         goto cleanup;
-    }
     const struct experiment *experiment = experiment_find(run.experiment);
     if (!experiment || !experiment->trains_model) {
         error_set(error, ERROR_CONFLICT, "run %s trains no model: %s does not", run_id, run.experiment);
         goto cleanup;
     }
-    if (!parameter_set_init(set, experiment->parameters, experiment->parameter_count, error)) {
+    if (!parameter_set_init(set, experiment->parameters, experiment->parameter_count, error))
         goto cleanup;
-    }
     json = json_loads(run.parameters_json, 0, NULL);
     json_read_parameters(json, NULL, set, &faults);
     is_read = json && faults.count == 0 && !faults.out_of_memory;
-    if (!is_read) {
+    if (!is_read)
         error_set(error, ERROR_INTERNAL, "the stored parameters of run %s cannot be read", run_id);
-    }
     is_read = is_read && check_dataset(inspector, &run, parameter_text(set, "task"), error);
 cleanup:
     json_decref(json);
@@ -175,9 +162,8 @@ cleanup:
 /* Epochs never change once stored, so what is loaded need not be loaded again. */
 static bool load_epoch(struct inspector *inspector, struct inspector_slot *slot, const char *run_id,
                        size_t epoch, struct error *error) {
-    if (epoch != STORE_LAST_EPOCH && slot->epoch == epoch) {
+    if (epoch != STORE_LAST_EPOCH && slot->epoch == epoch)
         return true;
-    }
     float *weights = NULL;
     size_t count = 0;
     size_t found = 0;
@@ -193,9 +179,8 @@ struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const 
                                              struct error *error) {
     struct parameter_set parameters = {0};
     struct inspector_slot *slot = NULL;
-    if (read_run_parameters(inspector, run_id, &parameters, error)) {
+    if (read_run_parameters(inspector, run_id, &parameters, error))
         slot = inspector_acquire_parameters(inspector, run_id, &parameters, error);
-    }
     if (slot && !load_epoch(inspector, slot, run_id, epoch, error)) {
         inspector_release(inspector, slot);
         slot = NULL;

@@ -29,9 +29,8 @@ static bool is_float32_midpoint(double value) {
 /* floor(log10(magnitude)), in the range of the exact powers; elsewhere something beyond it. */
 static int decimal_exponent(double magnitude) {
     int exponent = (int)floor(ilogb(magnitude) * 0.30102999566398120); /* log10(2): this one or the next */
-    if (abs(exponent) >= EXACT_POWER) {
+    if (abs(exponent) >= EXACT_POWER)
         return exponent;
-    }
     double next = exponent + 1 < 0 ? 1.0 / power_of_ten[-(exponent + 1)] : power_of_ten[exponent + 1];
     return magnitude >= next ? exponent + 1 : exponent;
 }
@@ -42,9 +41,8 @@ static bool shortest_digits(float magnitude, uint64_t *digits, int *scale) {
     int exponent = decimal_exponent((double)magnitude);
     for (int count = SURE_DIGITS; count <= FLOAT32_DIGITS; count++) {
         int shift = count - 1 - exponent;
-        if (abs(shift) > EXACT_POWER) {
+        if (abs(shift) > EXACT_POWER)
             return false;
-        }
         double power = power_of_ten[abs(shift)];
         double q = nearbyint(shift < 0 ? (double)magnitude / power : (double)magnitude * power);
         double back = shift < 0 ? q * power : q / power;
@@ -65,27 +63,23 @@ static void append_decimal(struct text *text, uint64_t q, int scale) {
     }
     char reversed[24];
     int count = 0;
-    for (; q > 0; q /= 10) {
+    for (; q > 0; q /= 10)
         reversed[count++] = (char)('0' + q % 10);
-    }
     int exponent = count - 1 - scale; /* of the first digit */
     char out[64];
     int length = 0;
     if (exponent < -5 || exponent > 14) {
         out[length++] = reversed[--count];
-        if (count > 0) {
+        if (count > 0)
             out[length++] = '.';
-        }
-        while (count > 0) {
+        while (count > 0)
             out[length++] = reversed[--count];
-        }
         length += snprintf(out + length, sizeof out - (size_t)length, "e%d", exponent);
     } else {
         int place = exponent < 0 ? 0 : exponent; /* of the next digit; below 0 behind the point */
         for (; place >= 0 || count > 0; place--) {
-            if (place == -1) {
+            if (place == -1)
                 out[length++] = '.';
-            }
             bool is_leading_zero = place > exponent;
             out[length++] = is_leading_zero || count == 0 ? '0' : reversed[--count];
         }
@@ -98,9 +92,8 @@ void text_append_real(struct text *text, float value) {
         text_append_string(text, "null");
         return;
     }
-    if (signbit(value)) {
+    if (signbit(value))
         text_append(text, "-", 1);
-    }
     float magnitude = fabsf(value);
     uint64_t digits;
     int scale;
@@ -112,9 +105,8 @@ void text_append_real(struct text *text, float value) {
         char out[32];
         for (int precision = 1; precision <= FLOAT32_DIGITS; precision++) {
             snprintf(out, sizeof out, "%.*g", precision, (double)magnitude);
-            if (strtof(out, NULL) == magnitude) {
+            if (strtof(out, NULL) == magnitude)
                 break;
-            }
         }
         text_append_string(text, out);
     }
@@ -128,9 +120,8 @@ void text_append_number(struct text *text, double value) {
     char out[40];
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(out, sizeof out, "%.*g", precision, value);
-        if (strtod(out, NULL) == value) {
+        if (strtod(out, NULL) == value)
             break;
-        }
     }
     text_append_string(text, out);
 }

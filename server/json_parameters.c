@@ -8,11 +8,9 @@
 #include <string.h>
 
 static bool is_reserved(const char *const *reserved, const char *name) {
-    for (; reserved && *reserved; reserved++) {
-        if (strcmp(*reserved, name) == 0) {
+    for (; reserved && *reserved; reserved++)
+        if (strcmp(*reserved, name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -24,12 +22,10 @@ void json_add_unknown_fault(const char *field, const struct parameter_set *set, 
         return;
     }
     struct text known = {0};
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < set->count; i++)
         text_append_format(&known, "%s%s", known.length ? ", " : "", set->declarations[i].name);
-    }
-    for (; reserved && *reserved; reserved++) {
+    for (; reserved && *reserved; reserved++)
         text_append_format(&known, "%s%s", known.length ? ", " : "", *reserved);
-    }
     parameter_faults_add(faults, field, "is not known; known are %s", known.length ? known.bytes : "none");
     text_free(&known);
 }
@@ -51,9 +47,8 @@ static bool read_integer(const json_t *value, int64_t *integer) {
         return true;
     }
     double real = json_real_value(value);
-    if (!json_is_real(value) || real != floor(real) || fabs(real) > 9e18) {
+    if (!json_is_real(value) || real != floor(real) || fabs(real) > 9e18)
         return false;
-    }
     *integer = (int64_t)real;
     return true;
 }
@@ -64,12 +59,10 @@ static bool read_integer_list(struct parameter_set *set, size_t index, const jso
     int64_t *integers = calloc(count + 1, sizeof *integers);
     bool is_list = integers && json_is_array(value);
     faults->out_of_memory |= !integers;
-    for (size_t i = 0; is_list && i < count; i++) {
+    for (size_t i = 0; is_list && i < count; i++)
         is_list = read_integer(json_array_get(value, i), &integers[i]);
-    }
-    if (is_list) {
+    if (is_list)
         parameter_set_integers(set, index, integers, count, faults);
-    }
     free(integers);
     return is_list;
 }
@@ -84,23 +77,20 @@ static bool read_text_list(struct parameter_set *set, size_t index, const json_t
         texts[i] = json_string_value(json_array_get(value, i));
         is_list = texts[i] != NULL;
     }
-    if (is_list) {
+    if (is_list)
         parameter_set_texts(set, index, texts, count, faults);
-    }
     free(texts);
     return is_list;
 }
 
 /* Copies a row of numbers; false where it is not one of `columns` numbers. */
 static bool read_row(const json_t *row, size_t columns, float *values) {
-    if (!json_is_array(row) || json_array_size(row) != columns) {
+    if (!json_is_array(row) || json_array_size(row) != columns)
         return false;
-    }
     for (size_t j = 0; j < columns; j++) {
         const json_t *number = json_array_get(row, j);
-        if (!json_is_number(number)) {
+        if (!json_is_number(number))
             return false;
-        }
         values[j] = (float)json_number_value(number);
     }
     return true;
@@ -111,9 +101,8 @@ static bool read_matrix(struct parameter_set *set, size_t index, const json_t *v
     size_t rows = json_array_size(value);
     size_t columns = json_array_size(json_array_get(value, 0));
     size_t most = set->declarations[index].length_maximum;
-    if (rows == 0 || columns == 0) {
+    if (rows == 0 || columns == 0)
         return false;
-    }
     if (most > 0 && (rows > most || columns > most)) {
         parameter_faults_add(faults, set->declarations[index].name,
                              "must have at most %zu rows and columns; got %zu x %zu", most, rows, columns);
@@ -122,12 +111,10 @@ static bool read_matrix(struct parameter_set *set, size_t index, const json_t *v
     float *matrix = calloc(rows * columns, sizeof *matrix);
     bool is_matrix = matrix != NULL;
     faults->out_of_memory |= !matrix;
-    for (size_t i = 0; is_matrix && i < rows; i++) {
+    for (size_t i = 0; is_matrix && i < rows; i++)
         is_matrix = read_row(json_array_get(value, i), columns, matrix + i * columns);
-    }
-    if (is_matrix) {
+    if (is_matrix)
         parameter_set_matrix(set, index, matrix, rows, columns, faults);
-    }
     free(matrix);
     return is_matrix;
 }
@@ -150,28 +137,24 @@ static void read_value(struct parameter_set *set, size_t index, const json_t *va
     switch (type) {
     case PARAMETER_INTEGER:
         is_expected = read_integer(value, &integer);
-        if (is_expected) {
+        if (is_expected)
             parameter_set_integer(set, index, integer, faults);
-        }
         break;
     case PARAMETER_REAL:
         is_expected = json_is_number(value);
-        if (is_expected) {
+        if (is_expected)
             parameter_set_real(set, index, json_number_value(value), faults);
-        }
         break;
     case PARAMETER_BOOLEAN:
         is_expected = json_is_boolean(value);
-        if (is_expected) {
+        if (is_expected)
             parameter_set_boolean(set, index, json_is_true(value), faults);
-        }
         break;
     case PARAMETER_CHOICE:
     case PARAMETER_TEXT:
         is_expected = json_is_string(value);
-        if (is_expected) {
+        if (is_expected)
             parameter_set_text(set, index, json_string_value(value), faults);
-        }
         break;
     case PARAMETER_INTEGER_LIST:
         is_expected = read_integer_list(set, index, value, faults);
@@ -183,9 +166,8 @@ static void read_value(struct parameter_set *set, size_t index, const json_t *va
         is_expected = read_matrix(set, index, value, faults);
         break;
     }
-    if (!is_expected) {
+    if (!is_expected)
         add_type_fault(set->declarations[index].name, expected[type], value, faults);
-    }
 }
 
 void json_read_parameters(const json_t *object, const char *const *reserved, struct parameter_set *set,
@@ -193,15 +175,13 @@ void json_read_parameters(const json_t *object, const char *const *reserved, str
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)object, name, value) {
-        if (is_reserved(reserved, name)) {
+        if (is_reserved(reserved, name))
             continue;
-        }
         int index = parameter_find(set, name);
-        if (index < 0) {
+        if (index < 0)
             json_add_unknown_fault(name, set, reserved, faults);
-        } else {
+        else
             read_value(set, (size_t)index, value, faults);
-        }
     }
 }
 
@@ -227,9 +207,8 @@ static void write_value(struct text *text, const struct parameter_declaration *d
         break;
     case PARAMETER_CHOICE_LIST:
         json_write_begin_array(text, declaration->name);
-        for (size_t i = 0; i < value->count; i++) {
+        for (size_t i = 0; i < value->count; i++)
             json_write_string(text, NULL, value->texts[i]);
-        }
         json_write_end_array(text);
         break;
     case PARAMETER_MATRIX:
@@ -240,10 +219,8 @@ static void write_value(struct text *text, const struct parameter_declaration *d
 
 void json_write_parameters(struct text *text, const char *key, const struct parameter_set *set) {
     json_write_begin_object(text, key);
-    for (size_t i = 0; i < set->count; i++) {
-        if (set->values[i].is_set) {
+    for (size_t i = 0; i < set->count; i++)
+        if (set->values[i].is_set)
             write_value(text, &set->declarations[i], &set->values[i]);
-        }
-    }
     json_write_end_object(text);
 }

@@ -11,25 +11,22 @@ static void write_limits(struct text *text, const struct parameter_declaration *
         json_write_number(text, declaration->minimum_excluded ? "exclusiveMinimum" : "minimum",
                           declaration->minimum);
     }
-    if (isfinite(declaration->maximum)) {
+    if (isfinite(declaration->maximum))
         json_write_number(text, "maximum", declaration->maximum);
-    }
 }
 
 static void write_choices(struct text *text, const struct parameter_declaration *declaration) {
     json_write_string(text, "type", "string");
     json_write_begin_array(text, "enum");
-    for (const char *const *choice = declaration->choices; choice && *choice; choice++) {
+    for (const char *const *choice = declaration->choices; choice && *choice; choice++)
         json_write_string(text, NULL, *choice);
-    }
     json_write_end_array(text);
 }
 
 static void write_maximum_length(struct text *text, const char *key,
                                  const struct parameter_declaration *declaration) {
-    if (declaration->length_maximum > 0) {
+    if (declaration->length_maximum > 0)
         json_write_integer(text, key, (int64_t)declaration->length_maximum);
-    }
 }
 
 /* The default of a list is declared as its members separated by commas. */
@@ -41,13 +38,11 @@ static void write_list_default(struct text *text, const struct parameter_declara
     }
     json_write_begin_array(text, "default");
     char *rest = NULL;
-    for (char *member = strtok_r(members, ",", &rest); member; member = strtok_r(NULL, ",", &rest)) {
-        if (declaration->type == PARAMETER_INTEGER_LIST) {
+    for (char *member = strtok_r(members, ",", &rest); member; member = strtok_r(NULL, ",", &rest))
+        if (declaration->type == PARAMETER_INTEGER_LIST)
             json_write_integer(text, NULL, strtoll(member, NULL, 10));
-        } else {
+        else
             json_write_string(text, NULL, member);
-        }
-    }
     json_write_end_array(text);
     free(members);
 }
@@ -71,9 +66,8 @@ static void write_type(struct text *text, const struct parameter_declaration *de
     case PARAMETER_TEXT:
         json_write_string(text, "type", "string");
         write_maximum_length(text, "maxLength", declaration);
-        if (declaration->default_text) {
+        if (declaration->default_text)
             json_write_string(text, "default", declaration->default_text);
-        }
         break;
     case PARAMETER_INTEGER_LIST:
     case PARAMETER_CHOICE_LIST:
@@ -103,9 +97,8 @@ void json_write_parameter_schema(struct text *text, const char *key,
     json_write_string(text, "title", declaration->title);
     json_write_string(text, "description", declaration->meaning);
     write_type(text, declaration);
-    if (declaration->default_note) {
+    if (declaration->default_note)
         json_write_string(text, "default_note", declaration->default_note);
-    }
     json_write_end_object(text);
 }
 
@@ -114,9 +107,8 @@ void json_write_schema(struct text *text, const char *key, const struct paramete
     json_write_begin_object(text, key);
     json_write_string(text, "type", "object");
     json_write_begin_object(text, "properties");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         json_write_parameter_schema(text, declarations[i].name, &declarations[i]);
-    }
     json_write_end_object(text);
     json_write_boolean(text, "additionalProperties", false);
     json_write_end_object(text);

@@ -7,9 +7,8 @@
 
 /* A value needs a comma before it unless it opens its container, follows its key, or opens the text. */
 static void write_separator(struct text *text) {
-    if (text->length > 0 && !strchr("{[: \n", text->bytes[text->length - 1])) {
+    if (text->length > 0 && !strchr("{[: \n", text->bytes[text->length - 1]))
         text_append(text, ",", 1);
-    }
 }
 
 static void write_escaped(struct text *text, unsigned char byte) {
@@ -39,9 +38,8 @@ static void write_quoted(struct text *text, const char *value) {
     const unsigned char *bytes = (const unsigned char *)value;
     while (*bytes) {
         size_t plain = 0;
-        while (bytes[plain] >= 0x20 && bytes[plain] < 0x7f && bytes[plain] != '"' && bytes[plain] != '\\') {
+        while (bytes[plain] >= 0x20 && bytes[plain] < 0x7f && bytes[plain] != '"' && bytes[plain] != '\\')
             plain++;
-        }
         text_append(text, bytes, plain);
         bytes += plain;
         if (*bytes >= 0x80) {
@@ -85,11 +83,10 @@ void json_write_end_array(struct text *text) {
 
 void json_write_string(struct text *text, const char *key, const char *value) {
     write_key(text, key);
-    if (value) {
+    if (value)
         write_quoted(text, value);
-    } else {
+    else
         text_append_string(text, "null");
-    }
 }
 
 void json_write_integer(struct text *text, const char *key, int64_t value) {
@@ -123,11 +120,10 @@ void json_write_raw(struct text *text, const char *key, const char *json) {
 void json_write_label(struct text *text, const char *key, const char *label) {
     size_t digits = strspn(label, "0123456789");
     bool is_number = digits > 0 && digits < 16 && !label[digits] && (digits == 1 || label[0] != '0');
-    if (is_number) {
+    if (is_number)
         json_write_raw(text, key, label);
-    } else {
+    else
         json_write_string(text, key, label);
-    }
 }
 
 static void sink_begin_object(void *owner, const char *key) {

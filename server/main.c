@@ -43,14 +43,11 @@ int main(int argument_count, char **arguments) {
         printf("attnlab %s\n", ATTNLAB_VERSION);
         return finish_output(0);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(first, commands[i].name) == 0) {
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(first, commands[i].name) == 0)
             return finish_output(commands[i].command(argument_count - 2, arguments + 2));
-        }
-    }
-    if (strcmp(first, "serve") == 0) {
+    if (strcmp(first, "serve") == 0)
         return command_serve(argument_count - 2, arguments + 2);
-    }
     if (*first && *first != '-') {
         fprintf(stderr, "attnlab: unknown command %s; there are serve, run and health (see --help)\n", first);
         return EXIT_BAD_OPTION;

@@ -19,9 +19,8 @@ static unsigned long long machine_bytes(void) {
 static unsigned long long container_bytes(void) {
     char text[32] = "";
     FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
-    if (!file) {
+    if (!file)
         return ~0ull;
-    }
     unsigned long long bytes = fgets(text, sizeof text, file) ? strtoull(text, NULL, 10) : 0;
     fclose(file);
     return bytes > 0 ? bytes : ~0ull;

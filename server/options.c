@@ -33,18 +33,16 @@ static bool take_listen(struct options *options, const char *value, struct error
 }
 
 static bool take_data(struct options *options, const char *value, struct error *error) {
-    if (!*value) {
+    if (!*value)
         return error_set(error, ERROR_INVALID, "--data must be a directory; got nothing");
-    }
     options->data = value;
     return true;
 }
 
 static bool take_web(struct options *options, const char *value, struct error *error) {
     struct stat status;
-    if (stat(value, &status) != 0 || !S_ISDIR(status.st_mode)) {
+    if (stat(value, &status) != 0 || !S_ISDIR(status.st_mode))
         return error_set(error, ERROR_INVALID, "--web must be a folder; \"%s\" is none", value);
-    }
     options->web = value;
     return true;
 }
@@ -60,9 +58,8 @@ static int find_name(const char *option, const char *const *names, const char *v
     char known[128] = "";
     size_t length = 0;
     for (int i = 0; names[i]; i++) {
-        if (strcmp(names[i], value) == 0) {
+        if (strcmp(names[i], value) == 0)
             return i;
-        }
         length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", names[i]);
     }
     error_set(error, ERROR_INVALID, "--%s must be one of %s; got \"%s\"", option, known, value);
@@ -151,9 +148,8 @@ enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
 static bool take_value(const struct option *option, struct options *options, const char *value,
                        struct error *error) {
-    if (option->take) {
+    if (option->take)
         return option->take(options, value, error);
-    }
     char *end;
     unsigned long number = strtoul(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end || number < option->minimum || number > option->maximum) {
@@ -180,23 +176,19 @@ static bool read_environment(struct options *options, struct error *error) {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         char name[64] = "ATTNLAB_";
         size_t length = strlen(name);
-        for (const char *c = option_table[i].name; *c; c++) {
+        for (const char *c = option_table[i].name; *c; c++)
             name[length++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
-        }
         const char *value = getenv(name);
-        if (value && *value && !take_value(&option_table[i], options, value, error)) {
+        if (value && *value && !take_value(&option_table[i], options, value, error))
             return false;
-        }
     }
     return true;
 }
 
 static const struct option *find_option(const char *argument, size_t length) {
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (strlen(option_table[i].name) == length && strncmp(option_table[i].name, argument, length) == 0) {
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (strlen(option_table[i].name) == length && strncmp(option_table[i].name, argument, length) == 0)
             return &option_table[i];
-        }
-    }
     return NULL;
 }
 
@@ -217,20 +209,17 @@ static bool read_arguments(struct options *options, int count, char *const *argu
         bool is_option = strncmp(argument, "--", 2) == 0;
         size_t length = is_option ? strcspn(argument + 2, "=") : 0;
         const struct option *option = is_option ? find_option(argument + 2, length) : NULL;
-        if (!option) {
+        if (!option)
             return set_unknown_error(argument, error);
-        }
         const char *value = argument[2 + length] == '=' ? argument + 3 + length : NULL;
-        if (!value && ++i < count) {
+        if (!value && ++i < count)
             value = arguments[i];
-        }
         if (!value) {
             return error_set(error, ERROR_INVALID, "--%s needs a value: %s", option->name,
                              option->value_name);
         }
-        if (!take_value(option, options, value, error)) {
+        if (!take_value(option, options, value, error))
             return false;
-        }
     }
     return true;
 }

@@ -30,9 +30,8 @@ static void resume(struct parking *parking, struct parked *parked) {
     parked->previous->next = parked->next;
     parked->next->previous = parked->previous;
     parking->count--;
-    if (parked->is_patient) {
+    if (parked->is_patient)
         parking->quiet_until += pause_for_each;
-    }
     MHD_resume_connection(parked->connection);
 }
 
@@ -44,11 +43,10 @@ static double resume_overdue(struct parking *parking) {
     parking->quiet_until = fmax(parking->quiet_until, now);
     for (struct parked *parked = parking->all.next; parked != &parking->all; parked = next) {
         next = parked->next;
-        if (parked->deadline <= now) {
+        if (parked->deadline <= now)
             resume(parking, parked);
-        } else {
+        else
             earliest = fmin(earliest, parked->deadline);
-        }
     }
     return earliest;
 }
@@ -96,9 +94,8 @@ struct parking *parking_open(struct error *error) {
 }
 
 void parking_close(struct parking *parking) {
-    if (!parking) {
+    if (!parking)
         return;
-    }
     pthread_mutex_lock(&parking->mutex);
     parking->is_closing = true;
     pthread_cond_signal(&parking->deadlines_changed);
@@ -163,9 +160,8 @@ void parking_notify(struct parking *parking, const char *run_id) {
 void parking_wake_all(struct parking *parking) {
     pthread_mutex_lock(&parking->mutex);
     parking->version++;
-    while (parking->all.next != &parking->all) {
+    while (parking->all.next != &parking->all)
         resume(parking, parking->all.next);
-    }
     pthread_mutex_unlock(&parking->mutex);
 }
 

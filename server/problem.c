@@ -19,11 +19,9 @@ static const struct {
 };
 
 static const char *find_title(unsigned status) {
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        if (titles[i].status == status) {
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (titles[i].status == status)
             return titles[i].title;
-        }
-    }
     return "Error";
 }
 
@@ -46,9 +44,8 @@ static void end_problem(struct response *response, unsigned status, struct text 
     } else {
         response_set_text(response, status, "application/problem+json", text);
     }
-    if (status == 429 || status == 503) {
+    if (status == 429 || status == 503)
         response_add_header(response, "Retry-After", "5");
-    }
 }
 
 void response_set_problem(struct response *response, unsigned status, const char *format, ...) {

@@ -7,19 +7,18 @@ enum { CELL_SIZE = 64, SHOWN_MAXIMUM = 16 };
 
 /* A value as one cell of a table. */
 static void format_cell(const json_t *value, char cell[CELL_SIZE]) {
-    if (json_is_string(value)) {
+    if (json_is_string(value))
         snprintf(cell, CELL_SIZE, "%s", json_string_value(value));
-    } else if (json_is_integer(value)) {
+    else if (json_is_integer(value))
         snprintf(cell, CELL_SIZE, "%lld", (long long)json_integer_value(value));
-    } else if (json_is_real(value)) {
+    else if (json_is_real(value))
         snprintf(cell, CELL_SIZE, "%.4g", json_real_value(value));
-    } else if (json_is_boolean(value)) {
+    else if (json_is_boolean(value))
         snprintf(cell, CELL_SIZE, json_is_true(value) ? "yes" : "no");
-    } else if (json_is_array(value)) {
+    else if (json_is_array(value))
         snprintf(cell, CELL_SIZE, "%zu values", json_array_size(value));
-    } else {
+    else
         snprintf(cell, CELL_SIZE, "-");
-    }
 }
 
 static bool is_list_of(const json_t *value, json_type type) {
@@ -56,9 +55,8 @@ static void print_table(FILE *file, const json_t *list) {
         fprintf(file, "  %-18s", key);
     }
     fprintf(file, "\n");
-    for (size_t i = 0; i < json_array_size(list); i++) {
+    for (size_t i = 0; i < json_array_size(list); i++)
         print_row(file, first, json_array_get(list, i));
-    }
 }
 
 /* `depth` is that of nested objects, for the indent. */
@@ -76,9 +74,8 @@ static void print_value(FILE *file, const char *key, const json_t *value, int de
         print_table(file, value);
     } else if (is_list_of(value, JSON_ARRAY)) {
         fprintf(file, "%*s%s:\n", 2 * depth, "", key);
-        for (size_t i = 0; i < json_array_size(value) && i < SHOWN_MAXIMUM; i++) {
+        for (size_t i = 0; i < json_array_size(value) && i < SHOWN_MAXIMUM; i++)
             print_numbers(file, json_array_get(value, i));
-        }
     } else if (json_is_array(value)) {
         fprintf(file, "%*s%s:", 2 * depth, "", key);
         print_numbers(file, value);

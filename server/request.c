@@ -42,11 +42,10 @@ static void read_argument(void *owner, const char *name, const char *value) {
     struct query_reading *reading = owner;
     struct request *request = reading->request;
     int index = parameter_find(&request->query, name);
-    if (index >= 0) {
+    if (index >= 0)
         parameter_set_from_text(&request->query, (size_t)index, value, &reading->faults);
-    } else if (!(request->match.route->flags & ROUTE_OPEN_QUERY)) {
+    else if (!(request->match.route->flags & ROUTE_OPEN_QUERY))
         json_add_unknown_fault(name, &request->query, NULL, &reading->faults);
-    }
 }
 
 bool request_read_query(struct request *request) {
@@ -59,14 +58,12 @@ bool request_read_query(struct request *request) {
     }
     request_visit_query(request, read_argument, &reading);
     if (reading.faults.count == 0 && !reading.faults.out_of_memory &&
-        parameter_set_apply_defaults(&request->query, &error)) {
+        parameter_set_apply_defaults(&request->query, &error))
         return true;
-    }
-    if (error.code != ERROR_NONE) {
+    if (error.code != ERROR_NONE)
         response_set_error(&request->response, &error);
-    } else {
+    else
         response_set_faults(&request->response, &reading.faults);
-    }
     parameter_faults_free(&reading.faults);
     return false;
 }
@@ -90,15 +87,13 @@ static bool is_memory_fault(const json_error_t *fault) {
 }
 
 bool request_read_body(struct request *request) {
-    if (request->match.route->body != BODY_JSON) {
+    if (request->match.route->body != BODY_JSON)
         return true;
-    }
     json_error_t fault;
     const char *bytes = request->body.bytes ? request->body.bytes : "";
     /* Without memory jansson may speak of bad syntax: only what it says twice is believed. */
-    for (int attempt = 0; !request->json && attempt < 2; attempt++) {
+    for (int attempt = 0; !request->json && attempt < 2; attempt++)
         request->json = json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES, &fault);
-    }
     if (!request->json && json_error_code(&fault) == json_error_numeric_overflow) {
         /* Whole numbers beyond 64 bits: as reals, so that the parameter's own check names the field. */
         request->json = json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL, &fault);

@@ -57,25 +57,22 @@ void response_set_stream(struct response *response, struct event_stream *stream)
 }
 
 void response_add_header(struct response *response, const char *name, const char *format, ...) {
-    if (response->header_count == RESPONSE_HEADERS_MAXIMUM) {
+    if (response->header_count == RESPONSE_HEADERS_MAXIMUM)
         return;
-    }
     va_list arguments;
     va_start(arguments, format);
     struct response_header *header = &response->headers[response->header_count];
     header->name = name;
-    if (vasprintf(&header->value, format, arguments) >= 0) {
+    if (vasprintf(&header->value, format, arguments) >= 0)
         response->header_count++;
-    } else {
+    else
         response->lacks_header = true;
-    }
     va_end(arguments);
 }
 
 void response_clear(struct response *response) {
     clear_body(response);
-    for (size_t i = 0; i < response->header_count; i++) {
+    for (size_t i = 0; i < response->header_count; i++)
         free(response->headers[i].value);
-    }
     *response = (struct response){0};
 }

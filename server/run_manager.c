@@ -83,12 +83,11 @@ static bool restore_runs(struct runs *runs, struct error *error) {
     struct run_record *records = NULL;
     size_t count = 0;
     bool ok = runs->store->list_unfinished_runs(runs->store, &records, &count, error);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (ok)
             ok = restore_run(runs, &records[i], error);
         else
             run_record_clear(&records[i]);
-    }
     free(records);
     return ok;
 }

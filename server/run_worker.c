@@ -241,12 +241,11 @@ void run_perform(struct runs *runs, struct active_run *run, const struct paralle
     struct error error = {0};
     char *result_json = NULL;
     bool ok = mark_running(&work, &error) && run_experiment(&work, parallel, &result_json, &error);
-    if (ok) {
+    if (ok)
         finish_run(&work, RUN_SUCCEEDED, result_json, NULL);
-    } else if (error.code != ERROR_CANCELLED) {
+    else if (error.code != ERROR_CANCELLED)
         finish_run(&work, RUN_FAILED, NULL, error.message);
-    } else if (atomic_load(&run->interruption) == INTERRUPTION_CANCEL) {
+    else if (atomic_load(&run->interruption) == INTERRUPTION_CANCEL)
         finish_run(&work, RUN_CANCELLED, NULL, NULL);
-    }
     /* Otherwise the service is ending: the run stays unfinished and goes on after the next start. */
 }

@@ -13,12 +13,10 @@ bool secret_create(char secret[SECRET_SIZE], struct error *error) {
     do {
         got = getrandom(random, sizeof random, 0);
     } while (got < 0 && errno == EINTR);
-    if (got != (ssize_t)sizeof random) {
+    if (got != (ssize_t)sizeof random)
         return error_set(error, ERROR_UNAVAILABLE, "the system gives no random numbers: %s", strerror(errno));
-    }
-    for (size_t i = 0; i < sizeof random; i++) {
+    for (size_t i = 0; i < sizeof random; i++)
         secret[i] = alphabet[random[i] & 31];
-    }
     secret[SECRET_SIZE - 1] = '\0';
     return true;
 }
@@ -31,8 +29,7 @@ bool secret_equals(const void *first, const void *second, size_t size) {
     const volatile unsigned char *a = first;
     const volatile unsigned char *b = second;
     unsigned char difference = 0;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         difference |= (unsigned char)(a[i] ^ b[i]);
-    }
     return difference == 0;
 }

@@ -63,7 +63,6 @@ void service_close(struct service *service) {
     statistics_close(service->statistics);
     datasets_close(service->datasets);
     event_log_close(service->event_log);
-    if (service->store) {
+    if (service->store)
         service->store->close(service->store);
-    }
 }

@@ -49,9 +49,8 @@ static void take_block(uint32_t state[8], const unsigned char *block) {
         words[4] += first;
         words[0] = first + second;
     }
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 8; i++)
         state[i] += words[i];
-    }
 }
 
 void sha256(const void *bytes, size_t size, unsigned char digest[SHA256_SIZE]) {
@@ -60,27 +59,22 @@ void sha256(const void *bytes, size_t size, unsigned char digest[SHA256_SIZE]) {
     const unsigned char *input = bytes;
     size_t whole = size / BLOCK_SIZE * BLOCK_SIZE;
     size_t rest = size - whole;
-    for (size_t i = 0; i < whole; i += BLOCK_SIZE) {
+    for (size_t i = 0; i < whole; i += BLOCK_SIZE)
         take_block(state, input + i);
-    }
     /* The rest, one bit, zeros, and the length in bits. */
     unsigned char end[2 * BLOCK_SIZE] = {0};
     size_t end_size = rest < BLOCK_SIZE - 8 ? BLOCK_SIZE : 2 * BLOCK_SIZE;
     memcpy(end, input + whole, rest);
     end[rest] = 0x80;
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 8; i++)
         end[end_size - 1 - i] = (unsigned char)((uint64_t)size * 8 >> 8 * i);
-    }
-    for (size_t i = 0; i < end_size; i += BLOCK_SIZE) {
+    for (size_t i = 0; i < end_size; i += BLOCK_SIZE)
         take_block(state, end + i);
-    }
-    for (size_t i = 0; i < SHA256_SIZE; i++) {
+    for (size_t i = 0; i < SHA256_SIZE; i++)
         digest[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
-    }
 }
 
 void sha256_write_text(const unsigned char digest[SHA256_SIZE], char text[SHA256_TEXT_SIZE]) {
-    for (size_t i = 0; i < SHA256_SIZE; i++) {
+    for (size_t i = 0; i < SHA256_SIZE; i++)
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
-    }
 }

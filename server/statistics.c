@@ -49,21 +49,18 @@ void statistics_count_request(struct statistics *statistics, const struct route 
                               double seconds) {
     size_t status_index = 0;
     size_t bound = 0;
-    while (status_index < STATUS_COUNT - 1 && statuses[status_index] != status) {
+    while (status_index < STATUS_COUNT - 1 && statuses[status_index] != status)
         status_index++;
-    }
-    while (bound < BOUND_COUNT && seconds > bounds[bound]) {
+    while (bound < BOUND_COUNT && seconds > bounds[bound])
         bound++;
-    }
     pthread_mutex_lock(&statistics->mutex);
     struct route_statistics *counted =
         &statistics->routes[route ? (size_t)(route - route_table) : route_count];
     counted->by_status[status_index]++;
     counted->count++;
     counted->seconds += seconds;
-    if (bound < BOUND_COUNT) {
+    if (bound < BOUND_COUNT)
         counted->within[bound]++;
-    }
     pthread_mutex_unlock(&statistics->mutex);
 }
 
@@ -121,9 +118,8 @@ void statistics_write(struct statistics *statistics, struct text *text) {
             snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s\"", method_name(route_table[i].method),
                      route_table[i].pattern);
         }
-        if (statistics->routes[i].count > 0) {
+        if (statistics->routes[i].count > 0)
             write_route(text, &statistics->routes[i], labels);
-        }
     }
     pthread_mutex_unlock(&statistics->mutex);
 }

@@ -39,9 +39,8 @@ static void bound_socket_buffer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     int size = SOCKET_BUFFER;
-    if (info) {
+    if (info)
         setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-    }
 }
 
 struct event_stream *event_stream_create(struct request *request, const char *run_id, uint64_t cursor,
@@ -64,12 +63,10 @@ struct event_stream *event_stream_create(struct request *request, const char *ru
 }
 
 void event_stream_free(struct event_stream *stream) {
-    if (!stream) {
+    if (!stream)
         return;
-    }
-    for (size_t i = stream->event_index; i < stream->event_count; i++) {
+    for (size_t i = stream->event_index; i < stream->event_count; i++)
         event_release(stream->events[i]);
-    }
     statistics_add_stream(stream->service->statistics, -1);
     free(stream);
 }
@@ -110,9 +107,8 @@ static size_t write_event(struct event_stream *stream, char *buffer, size_t size
         stream->has_ended = stream->run_id[0] && event->kind == EVENT_END;
         event_release(event);
         stream->event_index++;
-        if (stream->event_index < stream->event_count) {
+        if (stream->event_index < stream->event_count)
             begin_event(stream);
-        }
     }
     return written;
 }
@@ -128,9 +124,8 @@ static bool fetch_events(struct event_stream *stream) {
         stream->has_ended = stream->has_failed = true;
         return false;
     }
-    if (stream->event_count > 0) {
+    if (stream->event_count > 0)
         begin_event(stream);
-    }
     return stream->event_count > 0;
 }
 
@@ -138,9 +133,8 @@ static bool fetch_events(struct event_stream *stream) {
 static bool is_run_over(struct event_stream *stream) {
     struct run_record run = {0};
     struct error error = {0};
-    if (!stream->run_id[0]) {
+    if (!stream->run_id[0])
         return false;
-    }
     if (!runs_find(stream->service->runs, stream->run_id, &run, &error)) {
         stream->has_failed = error.code != ERROR_MISSING;
         return true;
@@ -153,9 +147,8 @@ static bool is_run_over(struct event_stream *stream) {
 static size_t write_events(struct event_stream *stream, char *buffer, size_t size) {
     size_t written = 0;
     while (written < size && !stream->has_ended &&
-           (stream->event_index < stream->event_count || fetch_events(stream))) {
+           (stream->event_index < stream->event_count || fetch_events(stream)))
         written += write_event(stream, buffer + written, size - written);
-    }
     return written;
 }
 
@@ -184,12 +177,10 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
             memcpy(buffer, goodbye, sizeof goodbye - 1);
             return sizeof goodbye - 1;
         }
-        if (stream->has_ended || may_be_over || atomic_load(&stream->service->is_draining)) {
+        if (stream->has_ended || may_be_over || atomic_load(&stream->service->is_draining))
             return stream->has_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
-        }
         stream->parked.deadline = stream->last_written + PING_SECONDS;
-        if (parking_wait(parking, &stream->parked, version)) {
+        if (parking_wait(parking, &stream->parked, version))
             return 0;
-        }
     }
 }

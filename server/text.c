@@ -8,16 +8,13 @@
 
 /* Makes room for `size` more bytes and the NUL. */
 static bool text_reserve(struct text *text, size_t size) {
-    if (text->failed) {
+    if (text->failed)
         return false;
-    }
-    if (size < text->capacity - text->length) {
+    if (size < text->capacity - text->length)
         return true;
-    }
     size_t capacity = text->capacity < 128 ? 256 : text->capacity * 2;
-    if (capacity < text->length + size + 1) {
+    if (capacity < text->length + size + 1)
         capacity = text->length + size + 1;
-    }
     char *bytes = realloc(text->bytes, capacity);
     if (!bytes) {
         text->failed = true;
@@ -29,12 +26,10 @@ static bool text_reserve(struct text *text, size_t size) {
 }
 
 void text_append(struct text *text, const void *bytes, size_t size) {
-    if (!text_reserve(text, size)) {
+    if (!text_reserve(text, size))
         return;
-    }
-    if (size > 0) {
+    if (size > 0)
         memcpy(text->bytes + text->length, bytes, size);
-    }
     text->length += size;
     text->bytes[text->length] = '\0';
 }

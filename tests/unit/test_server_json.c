@@ -42,9 +42,8 @@ START_TEST(reals_come_back) {
         float value;
         bits = bits * 1664525u + 1013904223u;
         memcpy(&value, &bits, sizeof value);
-        if (!isfinite(value)) {
+        if (!isfinite(value))
             continue;
-        }
         struct text text = {0};
         text_append_real(&text, value);
         ck_assert_msg(strtof(text.bytes, NULL) == value, "%s for %.9g", text.bytes, (double)value);
@@ -152,9 +151,8 @@ static void assert_route(const char *path, enum method method, const char *patte
     ck_assert_msg(match.route != NULL, "%s", path);
     ck_assert_str_eq(match.route->pattern, pattern);
     ck_assert_int_eq(match.format, format);
-    if (value) {
+    if (value)
         ck_assert_str_eq(match.values[0], value);
-    }
 }
 
 START_TEST(paths_find_their_routes) {
