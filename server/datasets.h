@@ -6,6 +6,7 @@
 #ifndef ATTNLAB_SERVER_DATASETS_H
 #define ATTNLAB_SERVER_DATASETS_H
 
+#include "core/tasks/data_source.h"
 #include "server/store.h"
 
 struct datasets;

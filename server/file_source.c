@@ -1,6 +1,7 @@
 /* A data source without a service: see file_source.h. */
 #include "server/file_source.h"
 
+#include "core/tasks/dataset.h"
 #include "server/file.h"
 #include "server/keras_weights.h"
 

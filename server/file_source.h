@@ -2,7 +2,7 @@
 #ifndef ATTNLAB_SERVER_FILE_SOURCE_H
 #define ATTNLAB_SERVER_FILE_SOURCE_H
 
-#include "core/tasks/dataset.h"
+#include "core/tasks/data_source.h"
 
 /* `directory` is borrowed, and must be where weights and images lie. */
 struct data_source file_source(const char *directory);

@@ -3,6 +3,7 @@
  * A preset chooses where Q, K and V come from; then the same five products and sums are made in the order in
  * which one would write them down, and every matrix on the way is part of the result. */
 #include "core/experiments/experiments.h"
+#include "core/experiments/model_choices.h"
 #include "core/math/arena.h"
 #include "core/math/kernels.h"
 #include "core/math/matrix.h"
@@ -18,7 +19,6 @@ enum { SIDE_MAXIMUM = 512 };
 enum { HEAD_BATCH = 4, HEAD_TOKENS = 8, HEAD_INPUT_WIDTH = 32, HEAD_WIDTH = 16, HEAD_SEED = 1337 };
 
 static const char *const presets[] = {"drawn", "worked", "causal-head", "given", NULL};
-static const char *const masks[] = {"none", "causal", NULL};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "preset",
@@ -74,7 +74,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Mask",
      .meaning = "causal hides from query i every key after key i.",
-     .choices = masks,
+     .choices = model_choices_masks,
      .default_text = "none",
      .default_depends = true,
      .default_note = "causal-head: causal"},
@@ -267,7 +267,7 @@ static void fill_given(struct steps *steps, const struct parameter_set *set) {
 
 static bool is_hidden(const struct parameter_set *set, size_t query, size_t key) {
     const struct parameter_value *mask = parameter_value(set, "mask_matrix");
-    bool after = strcmp(parameter_text(set, "mask"), "causal") == 0 && key > query;
+    bool after = model_choices_mask(set) == ATTENTION_MASK_CAUSAL && key > query;
     return after || (mask->is_set && mask->matrix[query * mask->columns + key] == 0);
 }
 

@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "core/experiments/parameter.h"
 #include "core/experiments/result.h"
-#include "core/tasks/dataset.h"
+#include "core/tasks/data_source.h"
 
 /* One row of a run's metrics. Row 0 is before training: train_loss is NAN there. */
 struct epoch_metrics {

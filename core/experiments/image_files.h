@@ -6,7 +6,7 @@
 #define ATTNLAB_CORE_EXPERIMENTS_IMAGE_FILES_H
 
 #include "core/experiments/parameter.h"
-#include "core/tasks/dataset.h"
+#include "core/tasks/data_source.h"
 #include "core/tasks/idx.h"
 
 /* The names under which Keras and Fashion-MNIST publish them. */

@@ -4,14 +4,13 @@
  * the order of float additions. With positions it does. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
+#include "core/experiments/model_choices.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { EXAMPLES_SEED = 5 };
-
-static const char *const positions[] = {"learned", "sinusoidal", "none", NULL};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "seed",
@@ -38,21 +37,15 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Positions",
      .meaning = "What tells the model where a step stands.",
-     .choices = positions,
+     .choices = model_choices_positions,
      .default_text = "none"},
 };
 
 static struct drawn_model_request request_of(const struct parameter_set *set) {
-    const char *position = parameter_text(set, "position");
-    enum position chosen = POSITION_NONE;
-    if (strcmp(position, "learned") == 0)
-        chosen = POSITION_LEARNED;
-    else if (strcmp(position, "sinusoidal") == 0)
-        chosen = POSITION_SINUSOIDAL;
     return (struct drawn_model_request){.name = "attention",
                                         .steps = (size_t)parameter_integer(set, "sequence_length"),
                                         .examples = (size_t)parameter_integer(set, "examples"),
-                                        .position = chosen};
+                                        .position = model_choices_position(set)};
 }
 
 static void validate(const struct parameter_set *set, const struct data_source *data,

@@ -4,10 +4,9 @@
  * core/training/training.h, and what the result says about attention comes from an inspection of the trained
  * model, as it does for whoever asks later. */
 #include "core/experiments/experiments.h"
+#include "core/experiments/model_choices.h"
 #include "core/training/inspection.h"
 #include "core/training/setup.h"
-
-#include <string.h>
 
 enum {
     LENGTH_MAXIMUM = 65536,
@@ -19,9 +18,6 @@ enum {
 };
 
 static const char *const models[] = {"rnn", "lstm", "attention", "transformer", NULL};
-static const char *const positions[] = {"learned", "sinusoidal", "none", NULL};
-static const char *const masks[] = {"none", "causal", NULL};
-static const char *const activations[] = {"relu", "gelu", NULL};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "task",
@@ -40,13 +36,13 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Positions",
      .meaning = "How the steps tell their position (attention and transformer).",
-     .choices = positions,
+     .choices = model_choices_positions,
      .default_text = "learned"},
     {.name = "mask",
      .type = PARAMETER_CHOICE,
      .title = "Mask",
      .meaning = "Causal: no step sees a later one (attention and transformer).",
-     .choices = masks,
+     .choices = model_choices_masks,
      .default_text = "none"},
     {.name = "width",
      .type = PARAMETER_INTEGER,
@@ -80,7 +76,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Activation",
      .meaning = "Of the feed-forward part (transformer only).",
-     .choices = activations,
+     .choices = model_choices_activations,
      .default_text = "relu"},
     {.name = "sequence_length",
      .type = PARAMETER_INTEGER,

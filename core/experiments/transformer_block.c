@@ -4,6 +4,7 @@
  * feed-forward part, and the same again (Vaswani et al. 2017, figure 1, left). The output has the input's
  * shape, so blocks can be stacked. */
 #include "core/experiments/experiments.h"
+#include "core/experiments/model_choices.h"
 #include "core/layers/encoder_block.h"
 #include "core/layers/feedforward.h"
 #include "core/layers/multi_head_attention.h"
@@ -11,12 +12,8 @@
 #include "core/math/matrix.h"
 #include "core/random/torch_random.h"
 
-#include <string.h>
-
 /* Input and output together are as much as a page can show. */
 enum { NUMBERS_MAXIMUM = 65536 };
-
-static const char *const activations[] = {"relu", "gelu", NULL};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "seed",
@@ -64,7 +61,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Activation",
      .meaning = "What stands between the two linear layers of the feed-forward part.",
-     .choices = activations,
+     .choices = model_choices_activations,
      .default_text = "gelu"},
     {.name = "layers",
      .type = PARAMETER_INTEGER,
@@ -87,10 +84,9 @@ struct stack {
 static struct stack stack_of(const struct parameter_set *set) {
     struct layer_shape shape = {(size_t)parameter_integer(set, "tokens"),
                                 (size_t)parameter_integer(set, "width")};
-    bool gelu = strcmp(parameter_text(set, "activation"), "gelu") == 0;
     struct layer_options options = {.heads = (size_t)parameter_integer(set, "heads"),
                                     .feedforward_width = (size_t)parameter_integer(set, "feedforward_width"),
-                                    .activation = gelu ? ACTIVATION_GELU : ACTIVATION_RELU};
+                                    .activation = model_choices_activation(set)};
     return (struct stack){.batch = (size_t)parameter_integer(set, "batch"),
                           .layers = (size_t)parameter_integer(set, "layers"),
                           .heads = options.heads,

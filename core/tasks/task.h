@@ -7,6 +7,7 @@
 #define ATTNLAB_CORE_TASKS_TASK_H
 
 #include "core/error.h"
+#include "core/tasks/data_source.h"
 #include "core/tasks/dataset.h"
 
 #include <stdint.h>

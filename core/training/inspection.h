@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "core/experiments/parameter.h"
-#include "core/tasks/dataset.h"
+#include "core/tasks/data_source.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,8 @@
 /* From the parameters of a run to its task and model: see setup.h. */
 #include "core/training/setup.h"
 
+#include "core/experiments/model_choices.h"
 #include "core/training/inspection.h"
-
-#include <string.h>
 
 /* A count that is 0 while it is not set. */
 static size_t count_of(const struct parameter_set *parameters, const char *name) {
@@ -21,16 +20,6 @@ struct task_request setup_task_request(const struct parameter_set *parameters) {
     };
 }
 
-static bool is_choice(const struct parameter_set *parameters, const char *name, const char *choice) {
-    return strcmp(parameter_text(parameters, name), choice) == 0;
-}
-
-static enum position position_of(const struct parameter_set *parameters) {
-    if (is_choice(parameters, "position", "sinusoidal"))
-        return POSITION_SINUSOIDAL;
-    return is_choice(parameters, "position", "none") ? POSITION_NONE : POSITION_LEARNED;
-}
-
 struct model setup_model(const struct parameter_set *parameters, size_t sequence_length, size_t class_count,
                          size_t vocabulary_size) {
     struct model_options options = {
@@ -38,12 +27,12 @@ struct model setup_model(const struct parameter_set *parameters, size_t sequence
         .vocabulary_size = vocabulary_size,
         .class_count = class_count,
         .width = count_of(parameters, "width"),
-        .position = position_of(parameters),
-        .mask = is_choice(parameters, "mask", "causal") ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE,
+        .position = model_choices_position(parameters),
+        .mask = model_choices_mask(parameters),
         .heads = count_of(parameters, "heads"),
         .layers = count_of(parameters, "layers"),
         .feedforward_width = count_of(parameters, "feedforward_width"),
-        .activation = is_choice(parameters, "activation", "gelu") ? ACTIVATION_GELU : ACTIVATION_RELU,
+        .activation = model_choices_activation(parameters),
     };
     return model_build(model_find(parameter_text(parameters, "model")), &options);
 }

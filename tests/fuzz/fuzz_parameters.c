@@ -3,6 +3,7 @@
  * Whatever it says, reading and preparing it gives faults with messages in UTF-8, or parameters that are the
  * same when written, read and prepared again. Given matrices are then computed with: the result is JSON. */
 #include "core/experiments/experiment.h"
+#include "core/tasks/dataset.h"
 #include "core/tasks/utf8.h"
 #include "server/json_parameters.h"
 #include "server/json_writer.h"

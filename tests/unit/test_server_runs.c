@@ -1,4 +1,5 @@
 /* The run manager: a run's life, cancelling, limits, comparisons, restarts, and what a full disk does. */
+#include "core/tasks/dataset.h"
 #include "server/runs.h"
 #include "server/store_sqlite.h"
 #include "tests/unit/server_fixture.h"
