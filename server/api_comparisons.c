@@ -12,7 +12,7 @@ enum { VARIANTS_MAXIMUM = 32, SEEDS_MAXIMUM = 32 };
 
 static void answer_comparison(struct request *request, unsigned status, const struct comparison_view *view) {
     struct text text = {0};
-    comparison_write_json(&text, NULL, view);
+    comparison_write_json(&text, NULL, view, access_owns(request, view->record.owner));
     response_set_text(&request->response, status, "application/json", &text);
 }
 
@@ -156,7 +156,7 @@ void api_comparisons_list(struct request *request) {
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "comparisons");
     for (size_t i = 0; i < count; i++)
-        comparison_write_json(&text, NULL, &views[i]);
+        comparison_write_json(&text, NULL, &views[i], access_owns(request, views[i].record.owner));
     json_write_end_array(&text);
     json_write_string(&text, "next", count == limit ? views[count - 1].record.id : NULL);
     json_write_end_object(&text);

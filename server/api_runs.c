@@ -10,8 +10,9 @@
 enum { LISTED_RESULT_MAXIMUM = 16 << 10 };
 
 static void answer_run(struct request *request, unsigned status, const struct run_record *run) {
+    bool may_delete = access_owns(request, run->owner);
     struct text text = {0};
-    run_write_json(&text, NULL, run);
+    run_write_json(&text, NULL, run, &may_delete);
     response_set_text(&request->response, status, "application/json", &text);
 }
 
@@ -69,12 +70,13 @@ void api_runs_create(struct request *request) {
 }
 
 /* In a list a large result is left out, so that a page of runs stays light; the run itself has it. */
-static void write_listed_run(struct text *text, struct run_record *run) {
+static void write_listed_run(struct text *text, const struct request *request, struct run_record *run) {
+    bool may_delete = access_owns(request, run->owner);
     if (run->result_json && strlen(run->result_json) > LISTED_RESULT_MAXIMUM) {
         free(run->result_json);
         run->result_json = NULL;
     }
-    run_write_json(text, NULL, run);
+    run_write_json(text, NULL, run, &may_delete);
 }
 
 void api_runs_list(struct request *request) {
@@ -95,7 +97,7 @@ void api_runs_list(struct request *request) {
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "runs");
     for (size_t i = 0; i < count; i++)
-        write_listed_run(&text, &runs[i]);
+        write_listed_run(&text, request, &runs[i]);
     json_write_end_array(&text);
     json_write_string(&text, "next", count == filter.limit && count > 0 ? runs[count - 1].id : NULL);
     json_write_end_object(&text);

@@ -30,7 +30,7 @@ const struct openapi_schema openapi_schemas[] = {
             ",\"parameters\":{\"type\":\"object\"},\"state\":" STATE ",\"progress\":" PROGRESS
             ",\"created_at\":" TIME_OR_NULL ",\"started_at\":" TIME_OR_NULL ",\"finished_at\":" TIME_OR_NULL
             ",\"result\":{\"type\":[\"object\",\"null\"]},\"error\":" STRING_OR_NULL
-            ",\"comparison\":" STRING_OR_NULL)},
+            ",\"comparison\":" STRING_OR_NULL ",\"may_delete\":" BOOLEAN)},
     {"RunList", OBJECT("\"runs\":" LIST_OF(REFERENCE("Run")) ",\"next\":" STRING_OR_NULL)},
     {"EpochMetrics", OBJECT("\"epoch\":" INTEGER ",\"train_loss\":" NUMBER_OR_NULL
                             ",\"test_accuracy\":" NUMBER_OR_NULL ",\"seconds\":" NUMBER)},
@@ -49,13 +49,15 @@ const struct openapi_schema openapi_schemas[] = {
                           "},\"attention_by_head\":{\"type\":\"array\"}")},
     {"Predictions",
      OBJECT("\"classes\":" LIST_OF(LABEL) ",\"predictions\":" LIST_OF(REFERENCE("Prediction")))},
-    {"ComparisonRow", OBJECT("\"label\":" STRING ",\"accuracies\":" LIST_OF(
-                          NUMBER_OR_NULL) ",\"mean\":" NUMBER_OR_NULL ",\"worst\":" NUMBER_OR_NULL
-                                          ",\"parameter_count\":{\"type\":[\"integer\",\"null\"]},"
-                                          "\"seconds\":" NUMBER_OR_NULL)},
+    {"ComparisonRow",
+     OBJECT("\"label\":" STRING ",\"runs\":" LIST_OF(STRING_OR_NULL) ",\"accuracies\":" LIST_OF(
+         NUMBER_OR_NULL) ",\"mean\":" NUMBER_OR_NULL ",\"worst\":" NUMBER_OR_NULL
+                         ",\"parameter_count\":{\"type\":[\"integer\",\"null\"]},"
+                         "\"seconds\":" NUMBER_OR_NULL)},
     {"Comparison", OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING ",\"state\":" STATE
                           ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL ",\"seeds\":" INTEGERS
-                          ",\"runs\":" STRINGS ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")))},
+                          ",\"runs\":" STRINGS
+                          ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")) ",\"may_delete\":" BOOLEAN)},
     {"ComparisonList",
      OBJECT("\"comparisons\":" LIST_OF(REFERENCE("Comparison")) ",\"next\":" STRING_OR_NULL)},
     {"Experiment", OBJECT("\"name\":" STRING ",\"title\":" STRING ",\"summary\":" STRING

@@ -37,7 +37,8 @@ static void write_progress(struct text *text, size_t done, size_t total, const c
     json_write_end_object(text);
 }
 
-void run_write_json(struct text *text, const char *key, const struct run_record *run) {
+void run_write_json(struct text *text, const char *key, const struct run_record *run,
+                    const bool *may_delete) {
     json_write_begin_object(text, key);
     json_write_string(text, "id", run->id);
     json_write_string(text, "experiment", run->experiment);
@@ -51,12 +52,14 @@ void run_write_json(struct text *text, const char *key, const struct run_record 
     json_write_raw(text, "result", run->result_json);
     json_write_string(text, "error", run->error);
     json_write_string(text, "comparison", run->comparison[0] != '\0' ? run->comparison : NULL);
+    if (may_delete != NULL)
+        json_write_boolean(text, "may_delete", *may_delete);
     json_write_end_object(text);
 }
 
 char *run_to_json(const struct run_record *run, size_t *length, struct error *error) {
     struct text text = {0};
-    run_write_json(&text, NULL, run);
+    run_write_json(&text, NULL, run, NULL);
     size_t size = text.length;
     char *bytes = text_release(&text);
     if (bytes == NULL)
@@ -66,9 +69,15 @@ char *run_to_json(const struct run_record *run, size_t *length, struct error *er
     return bytes;
 }
 
-static void write_row(struct text *text, const struct comparison_row *row, size_t seed_count) {
+/* `ids`: the row's runs, one for each seed; an empty one has been deleted. */
+static void write_row(struct text *text, const struct comparison_row *row, char (*ids)[ID_SIZE],
+                      size_t seed_count) {
     json_write_begin_object(text, NULL);
     json_write_string(text, "label", row->label);
+    json_write_begin_array(text, "runs");
+    for (size_t i = 0; i < seed_count; i++)
+        json_write_string(text, NULL, ids[i][0] != '\0' ? ids[i] : NULL);
+    json_write_end_array(text);
     json_write_begin_array(text, "accuracies");
     for (size_t i = 0; i < seed_count; i++)
         json_write_number(text, NULL, row->accuracies[i]);
@@ -83,7 +92,8 @@ static void write_row(struct text *text, const struct comparison_row *row, size_
     json_write_end_object(text);
 }
 
-void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view) {
+void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view,
+                           bool may_delete) {
     json_write_begin_object(text, key);
     json_write_string(text, "id", view->record.id);
     json_write_string(text, "experiment", view->record.experiment);
@@ -99,7 +109,8 @@ void comparison_write_json(struct text *text, const char *key, const struct comp
     json_write_end_array(text);
     json_write_begin_array(text, "rows");
     for (size_t i = 0; i < view->variant_count; i++)
-        write_row(text, &view->rows[i], view->seed_count);
+        write_row(text, &view->rows[i], view->run_ids + i * view->seed_count, view->seed_count);
     json_write_end_array(text);
+    json_write_boolean(text, "may_delete", may_delete);
     json_write_end_object(text);
 }

@@ -67,7 +67,8 @@ void runs_count(struct runs *runs, struct runs_counts *counts);
 /* The run as the API shows it, as JSON text; `length` may be NULL. Release with free(). */
 char *run_to_json(const struct run_record *run, size_t *length, struct error *error);
 /* The same, as a value inside other JSON. */
-void run_write_json(struct text *text, const char *key, const struct run_record *run);
+/* `may_delete`: whether who asks may cancel and delete the run; NULL in events, which all get alike. */
+void run_write_json(struct text *text, const char *key, const struct run_record *run, const bool *may_delete);
 
 struct comparison_request {
     const struct experiment *experiment;
@@ -109,6 +110,7 @@ bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison
                             struct error *error);
 bool runs_delete_comparison(struct runs *runs, const char *id, struct error *error);
 /* The comparison as the API shows it, as a value inside other JSON. */
-void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view);
+void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view,
+                           bool may_delete);
 
 #endif

@@ -229,6 +229,12 @@ test("a student cancels and deletes only their own; the lecturer everything", as
         assert.equal((await other.get("api/datasets")).datasets.find((set) => set.name === name).may_delete, false);
         const owner = maker === one ? one : lecturer;
         assert.equal((await owner.get("api/datasets")).datasets.find((set) => set.name === name).may_delete, true);
+        for (const [visitor, may] of [[owner, true], [lecturer, true], [other, false], [bare, false]]) {
+            assert.equal((await visitor.get(`api/runs/${run.id}`)).may_delete, may);
+            assert.equal((await visitor.get("api/runs")).runs.find(({ id }) => id === run.id).may_delete, may);
+            assert.equal((await visitor.get(`api/comparisons/${compared.id}`)).may_delete, may);
+            assert.equal((await visitor.get("api/comparisons")).comparisons[0].may_delete, may);
+        }
         if (maker === one) {
             assert.deepEqual((await one.get("api/runs?mine=true")).runs.map(({ id }) => id).sort(), [run.id, compared.runs[0]].sort());
             assert.deepEqual((await other.get("api/runs?mine=true")).runs, []);

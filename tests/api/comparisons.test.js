@@ -63,6 +63,17 @@ test("a comparison fills its table", async () => {
     await client.problem(404, `api/runs/${view.runs[0]}`);
 });
 
+test("a row says which run belongs to which seed, also when some are deleted", async () => {
+    const { id } = await client.create("api/comparisons", comparison);
+    const { runs, rows } = await ended(id);
+    assert.deepEqual(rows.flatMap((row) => row.runs), runs);
+    assert.equal((await client.fetch(`api/runs/${runs[1]}`, { method: "DELETE" })).status, 204);
+    const view = await client.get(`api/comparisons/${id}`);
+    assert.equal(view.runs.length, 5);
+    assert.deepEqual(view.rows.map((row) => row.runs), [[runs[0], null, runs[2]], runs.slice(3)]);
+    assert.deepEqual(view.rows[0].accuracies.map((accuracy) => accuracy === null), [false, true, false]);
+});
+
 test("without seeds the seed is a parameter like the others", async () => {
     const { id, seeds, runs } = await client.create("api/comparisons", { ...without(comparison, "seeds"), seed: 5 });
     assert.deepEqual(seeds, [5]);
