@@ -76,6 +76,54 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
     await close();
 });
 
+test("a comparison made elsewhere is recognised by its parameters, whatever its labels, also when runs are deleted", async () => {
+    const common = Object.fromEntries([...new URLSearchParams(small)].map(([name, value]) => [name, Number(value)]));
+    const made = await lab.client.create("api/comparisons", {
+        ...common,
+        experiment: "train",
+        epochs: 9,
+        seeds: [3, 4],
+        variants: [
+            { label: "bag", model: "attention", position: "none" },
+            { label: "look", model: "attention" },
+        ],
+    });
+    const ended = () => lab.client.get(`api/comparisons/${made.id}`);
+    await eventually(async () => (await ended()).state === "succeeded", "its end");
+    const verdicts = (page) => page.locator(".expectations .verdict").allTextContents();
+    const address = `#four-models?${small}&epochs=9&seeds=3,4&models=attention,unordered`;
+    const { page, faults, close } = await lab.open(address);
+    const rows = await eventually(async () => {
+        const table = await readTable(page, caption);
+        return isFilled(table) && table;
+    }, "the table, without a click");
+    assert.deepEqual(
+        rows.slice(1).map((row) => row[0]),
+        ["bag", "look"],
+    );
+    await eventually(async () => (await verdicts(page))[0] !== "not run yet", "a verdict on attention");
+    assert.notEqual((await verdicts(page))[2], "not run yet", "and on attention without positions");
+    assert.equal((await verdicts(page))[3], "not run yet", "none on the LSTM");
+
+    // The first run of the first row goes: what is left stays where it belongs.
+    const [[gone, kept], [third]] = made.rows.map((row) => row.runs);
+    await lab.client.fetch(`api/runs/${gone}`, { method: "DELETE" });
+    await page.goto("about:blank");
+    await page.goto(`${lab.daemon.url}#four-models?comparison=${made.id}`);
+    const cells = await eventually(async () => {
+        const table = await readTable(page, caption);
+        return table[1]?.[1] === "deleted" && table;
+    }, "the deleted run's cell");
+    const accuracy = async (id) => (await lab.client.get(`api/runs/${id}`)).result.test_accuracy.toFixed(4);
+    assert.equal(cells[1][2], await accuracy(kept));
+    assert.equal(cells[2][1], await accuracy(third));
+    await page.getByText("Table of this chart").nth(1).click();
+    const [headings] = await readTable(page, "Test accuracy");
+    assert.deepEqual(headings, ["epoch", "bag, seed 4", "look, seed 3", "look, seed 4"]);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("curves move while it trains, and cancel stops every run", async () => {
     const { page, faults, close } = await lab.open(`#four-models?${long}&seeds=0&models=rnn,attention`);
     await train(page).click();

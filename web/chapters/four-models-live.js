@@ -5,10 +5,11 @@ import { createChart } from "../shared/chart.js";
 import { createComparisonTable } from "../shared/comparison-table.js";
 import { h, oncePerFrame, replaceChildren } from "../shared/dom.js";
 import { createExpectations } from "../shared/expectation.js";
-import { fixed, percent } from "../shared/format.js";
+import { compact, fixed, percent } from "../shared/format.js";
 import { DASHES, seriesColor } from "../shared/theme.js";
 
-// The models of the chapter, in the order of their colours.
+// The models of the chapter, in the order of their colours. A run is of one of them by its parameters, whatever
+// its comparison calls it.
 export const VARIANTS = [
     { id: "rnn", label: "RNN", parameters: { model: "rnn" } },
     { id: "lstm", label: "LSTM", parameters: { model: "lstm" } },
@@ -18,6 +19,13 @@ export const VARIANTS = [
 const CHANCE = 0.5;
 // Clearly better than guessing on this task.
 const LEARNT = 0.7;
+
+export const variantOf = ({ task, model, position }) =>
+    task === "first-element" &&
+    VARIANTS.find(
+        ({ parameters }) =>
+            parameters.model === model && (model !== "attention" || (parameters.position === "none") === (position === "none")),
+    );
 
 export const swatch = (index) => {
     const element = h("span", { class: "swatch", "aria-hidden": "true" });
@@ -46,10 +54,6 @@ export function createLiveView(page) {
     const table = createComparisonTable("Test accuracy after training (guessing gives 0.5)");
     const attention = createAttentionView({
         signal,
-        onChange: (shown) => {
-            attentionShown = shown;
-            updateExpectations();
-        },
     });
     const runChoice = h("select", { id: "attention-run", onchange: () => chooseRun(runChoice.value) });
     const attentionBlock = h(
@@ -73,7 +77,6 @@ export function createLiveView(page) {
     let comparison = null;
     let runs = new Map();
     let shownRun = null;
-    let attentionShown = null;
     const hidden = new Set();
 
     const draw = oncePerFrame(() => {
@@ -103,7 +106,7 @@ export function createLiveView(page) {
                     const button = h(
                         "button",
                         { type: "button", class: "legend-key", "aria-pressed": "true" },
-                        swatch(colorOf(row.label, index)),
+                        swatch(entries.find((entry) => entry.variant === index)?.color ?? index),
                         row.label,
                     );
                     button.addEventListener("click", () => {
@@ -137,7 +140,7 @@ export function createLiveView(page) {
     }
 
     function updateExpectations() {
-        if (comparison) expectations.update({ comparison, attention: attentionShown });
+        if (comparison) expectations.update(resultsByVariant(comparison, [...runs.values()]));
     }
 
     function drawRunChoice() {
@@ -152,46 +155,47 @@ export function createLiveView(page) {
 
     return {
         element,
+        scrollIntoView: () => results.scrollIntoView({ block: "nearest" }),
         begin(started) {
             comparison = started;
             runs = new Map();
-            attentionShown = null;
             results.hidden = false;
             attentionBlock.hidden = true;
             hidden.clear();
             expectations.clear();
             table.begin(started);
-            results.scrollIntoView({ block: "nearest" });
         },
         rows(newest) {
             comparison = newest;
             table.rows(newest);
             updateExpectations();
         },
-        // All runs of the comparison, once known: [{ id, variant, seed, seedIndex, label, parameters, state }].
+        // All runs of the comparison, once known, as readEntries gives them.
         run(entries) {
             table.run(entries);
-            const longest = Math.max(...entries.map((entry) => entry.parameters.epochs));
-            loss.setLast(longest);
-            accuracy.setLast(longest);
             const first = runs.size === 0;
+            const colors = colorsOfRows(entries);
             for (const entry of entries) {
                 const known = runs.get(entry.id);
-                if (known) known.state = entry.state;
+                if (known) Object.assign(known, { state: entry.state, result: entry.result });
                 else {
                     runs.set(entry.id, {
                         ...entry,
                         epochs: [],
-                        color: colorOf(entry.label, entry.variant),
+                        color: colors.get(entry.variant),
                         hasAttention: ["attention", "transformer"].includes(entry.parameters.model),
                     });
                 }
             }
             if (first) {
+                const longest = Math.max(...entries.map((entry) => entry.parameters.epochs));
+                loss.setLast(longest);
+                accuracy.setLast(longest);
                 drawKey();
                 drawRunChoice();
             }
             draw();
+            updateExpectations();
         },
         epoch(id, row) {
             const entry = runs.get(id);
@@ -206,21 +210,40 @@ export function createLiveView(page) {
     };
 }
 
-function colorOf(label, index) {
-    const known = VARIANTS.findIndex((variant) => variant.label === label);
-    return known >= 0 ? known : index;
+// Each row of the table has its model's colour; a second row of the same model, or another one, gets the next.
+function colorsOfRows(entries) {
+    const colors = new Map();
+    let next = VARIANTS.length;
+    for (const { variant, parameters } of entries) {
+        if (colors.has(variant)) continue;
+        const known = VARIANTS.indexOf(variantOf(parameters));
+        const isFree = known >= 0 && ![...colors.values()].includes(known);
+        colors.set(variant, isFree ? known : next++);
+    }
+    return colors;
 }
 
-const rowOf = (comparison, label) => {
-    const row = comparison.rows.find((one) => one.label === label);
-    return row && row.accuracies.every((value) => value !== null) ? row : null;
-};
+// What the comparison says of each of the chapter's models, once all of its runs that are still there have
+// succeeded: { [id]: { row, accuracies, attention: one mean attention a run } }.
+function resultsByVariant(comparison, entries) {
+    const results = {};
+    comparison.rows.forEach((row, index) => {
+        const members = entries.filter((entry) => entry.variant === index);
+        const id = members.length > 0 && variantOf(members[0].parameters)?.id;
+        if (!id || results[id] || !members.every((entry) => entry.result)) return;
+        results[id] = {
+            row,
+            accuracies: members.map((entry) => entry.result.test_accuracy),
+            attention: members.map((entry) => entry.result.attention).filter(Boolean),
+        };
+    });
+    return results;
+}
 
 const CLAIMS = [
     {
         claim: "Attention with positions gets nearly every example right, whatever the seed.",
-        check({ comparison }) {
-            const row = rowOf(comparison, "attention");
+        check({ attention: { row } = {} }) {
             return (
                 row && {
                     shown: row.worst >= 0.95,
@@ -235,24 +258,22 @@ const CLAIMS = [
     },
     {
         claim: "Its most attended step is step 0.",
-        check({ comparison, attention }) {
-            if (!attention || !rowOf(comparison, "attention")) return null;
-            const { mean, epoch } = attention;
-            const why =
-                mean.argmax === 0
-                    ? ""
-                    : "The run on view may be the one without positions, or an epoch before it was learnt: before training every step gets about the same.";
+        check({ attention: { attention: means } = {} }) {
+            if (!means?.length) return null;
+            const hits = means.filter((mean) => mean.argmax === 0).length;
             return {
-                shown: mean.argmax === 0,
-                measured: `after epoch ${epoch}: step ${mean.argmax}; step 0 gets ${fixed(mean.first, 4)}, the others ${mean.rest === null ? "\u2013" : mean.rest.toExponential(1)} each`,
-                why,
+                shown: hits === means.length,
+                measured: `${hits} of ${means.length} runs; step 0 gets ${means.map((mean) => fixed(mean.first, 3)).join(", ")}, the others on average ${means.map((mean) => compact(mean.rest, 2)).join(", ")}`,
+                why:
+                    hits === means.length
+                        ? ""
+                        : "A run that has not learnt the task has no reason to prefer a step: before training all get about the same.",
             };
         },
     },
     {
         claim: "Without positions attention does no better than guessing.",
-        check({ comparison }) {
-            const row = rowOf(comparison, "attention (no position)");
+        check({ unordered: { row } = {} }) {
             return (
                 row && {
                     shown: row.mean < CHANCE + 0.1,
@@ -267,13 +288,12 @@ const CLAIMS = [
     },
     {
         claim: "The LSTM stays near guessing with most seeds.",
-        check({ comparison }) {
-            const row = rowOf(comparison, "LSTM");
+        check({ lstm: { accuracies } = {} }) {
             return (
-                row && {
-                    shown: 2 * row.accuracies.filter((value) => value > LEARNT).length < row.accuracies.length,
-                    measured: row.accuracies.map((value) => fixed(value, 3)).join(", "),
-                    why: row.accuracies.some((value) => value > LEARNT)
+                accuracies && {
+                    shown: 2 * accuracies.filter((value) => value > LEARNT).length < accuracies.length,
+                    measured: accuracies.map((value) => fixed(value, 3)).join(", "),
+                    why: accuracies.some((value) => value > LEARNT)
                         ? "Which seed finds it is luck, and decided by rounding: see the paragraph on seed 7 below."
                         : "",
                 }

@@ -3,12 +3,13 @@
 
 import { createAlert } from "../shared/alert.js";
 import { get, isOver, post } from "../shared/api.js";
-import { followComparison } from "../shared/comparison.js";
+import { findComparison, followComparison } from "../shared/comparison.js";
 import { createCurlLine } from "../shared/curl.js";
 import { h, uniqueId } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
 import { createForm } from "../shared/form.js";
-import { createLiveView, swatch, VARIANTS } from "./four-models-live.js";
+import { hasParameters } from "../shared/known-runs.js";
+import { createLiveView, swatch, variantOf, VARIANTS } from "./four-models-live.js";
 import { fourModelsStory } from "./four-models-story.js";
 
 const DEFAULT_SEEDS = "0, 1, 2";
@@ -148,6 +149,7 @@ export function mount(root, page) {
         runButton.disabled = true;
         try {
             follow(await post("/api/comparisons", body(), page.signal));
+            live.scrollIntoView();
             remember();
         } catch (error) {
             runButton.disabled = false;
@@ -158,15 +160,15 @@ export function mount(root, page) {
 
     async function follow(started) {
         comparison = started;
-        runButton.disabled = !isOver(started.state);
-        progress.show(started.state, started.progress);
+        runButton.disabled = !isOver(started.state) && started.may_delete;
+        progress.show(started);
         live.begin(started);
         followComparison(
             started,
             {
                 rows: (newest) => {
                     comparison = newest;
-                    progress.show(newest.state, newest.progress);
+                    progress.show(newest);
                     if (isOver(newest.state)) runButton.disabled = false;
                     live.rows(newest);
                 },
@@ -179,14 +181,40 @@ export function mount(root, page) {
         );
     }
 
+    // Whether a comparison has what is chosen above: these seeds, these models, these parameters.
+    const mayBeChosen = ({ seeds: itsSeeds, rows }) =>
+        JSON.stringify(itsSeeds) === JSON.stringify(seeds()) && rows.length === variants().length;
+    function isChosen(entries) {
+        const { schema } = page.experiment("train");
+        const found = new Set(entries.map((entry) => variantOf(entry.parameters)));
+        return (
+            variants().every((variant) => found.has(variant)) &&
+            entries.every(({ parameters: its }) =>
+                hasParameters(
+                    its,
+                    schema,
+                    { ...form.values(), model: its.model, position: its.position, seed: its.seed },
+                    "usual",
+                ),
+            )
+        );
+    }
+
     async function start() {
         const id = page.parameters.get("comparison");
-        if (!id) return;
         try {
-            follow(await get(`/api/comparisons/${encodeURIComponent(id)}`, page.signal));
+            const known = id && (await get(`/api/comparisons/${encodeURIComponent(id)}`, page.signal));
+            if (known) return follow(known);
         } catch (error) {
-            if (error.status !== 404) alert.show(error);
+            if (error.status !== 404) return alert.show(error);
         }
+        try {
+            const fitting = await findComparison(mayBeChosen, isChosen, page.signal);
+            if (fitting) follow(fitting);
+        } catch (error) {
+            alert.show(error);
+        }
+        return undefined;
     }
 
     root.append(

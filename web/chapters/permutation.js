@@ -2,14 +2,15 @@
 // moves. Then training: the same two models on a task where order decides and on one where it does not.
 
 import { createAlert } from "../shared/alert.js";
-import { get, isOver, post } from "../shared/api.js";
-import { followComparison } from "../shared/comparison.js";
+import { isOver, post } from "../shared/api.js";
+import { findComparison, followComparison } from "../shared/comparison.js";
 import { createComparisonTable } from "../shared/comparison-table.js";
 import { createCurlLine } from "../shared/curl.js";
 import { h } from "../shared/dom.js";
 import { createExpectations } from "../shared/expectation.js";
-import { createExperimentPanel, createProgress, resultOf } from "../shared/experiment-panel.js";
+import { createExperimentPanel, createProgress } from "../shared/experiment-panel.js";
 import { fixed, scientific } from "../shared/format.js";
+import { hasParameters, resultOf } from "../shared/known-runs.js";
 import { createTable } from "../shared/table.js";
 
 const ROUNDING = 1e-5;
@@ -22,14 +23,14 @@ const TASKS = [
         title: "Order decides: is the first number positive?",
         common: {},
         model: "attention",
-        task: "first-element",
+        situation: "usual",
     },
     {
         key: "bag",
         title: "Order does not matter: one word decides, wherever it stands",
         common: { task: "reviews" },
         model: "transformer",
-        task: "reviews",
+        situation: "text",
     },
 ];
 const requestFor = ({ common, model }) => ({
@@ -158,9 +159,12 @@ function createAblation(page) {
 
     async function showKnown() {
         try {
-            const { comparisons } = await get("/api/comparisons?limit=50", page.signal);
             for (const task of TASKS) {
-                const known = await firstFitting(comparisons, task, page.signal);
+                const known = await findComparison(
+                    (comparison) => comparison.rows.length === 2,
+                    (entries) => isAblation(entries, page.experiment("train").schema, task),
+                    page.signal,
+                );
                 if (known) sides.get(task.key).follow(known);
             }
         } catch (error) {
@@ -180,20 +184,19 @@ function createAblation(page) {
     ];
 }
 
-// The newest comparison of these two variants on this task.
-async function firstFitting(comparisons, { model, task }, signal) {
-    for (const comparison of comparisons) {
-        const labels = comparison.rows.map((row) => row.label).join("|");
-        if (
-            labels !== "with positions|without positions" ||
-            comparison.state === "cancelled" ||
-            comparison.runs.length === 0
-        )
-            continue;
-        const { parameters } = await get(`/api/runs/${comparison.runs[0]}`, signal);
-        if (parameters.task === task && parameters.model === model) return comparison;
-    }
-    return null;
+// Whether a comparison's first row is the task's model with positions and its second the same without.
+function isAblation(entries, schema, { situation, common, model }) {
+    const isSide = (variant, position) => {
+        const members = entries.filter((entry) => entry.variant === variant);
+        const given = { ...common, model, position };
+        return (
+            members.length > 0 &&
+            members.every(({ parameters }) =>
+                hasParameters(parameters, schema, { ...given, seed: parameters.seed }, situation),
+            )
+        );
+    };
+    return isSide(0, "learned") && isSide(1, "none");
 }
 
 function createSide(task, page, alert, changed) {
@@ -214,7 +217,7 @@ function createSide(task, page, alert, changed) {
         follow(started) {
             comparison = started;
             table.begin(started);
-            progress.show(started.state, started.progress);
+            progress.show(started);
             changed();
             followComparison(
                 started,
@@ -222,7 +225,7 @@ function createSide(task, page, alert, changed) {
                     rows(newest) {
                         comparison = newest;
                         table.rows(newest);
-                        progress.show(newest.state, newest.progress);
+                        progress.show(newest);
                         changed();
                     },
                     run: table.run,

@@ -124,13 +124,12 @@ export function mount(root, page) {
     async function trainFirst() {
         trainNote.hidden = false;
         training = await post("/api/runs", FIRST_MODEL, page.signal);
-        progress.show(training.state, training.progress);
+        progress.show(training);
         const finished = await followRun(
             training.id,
             {
-                run: (run) => progress.show(run.state, run.progress),
-                epoch: (row) =>
-                    progress.show("running", { done: row.epoch, total: training.parameters.epochs, unit: "epochs" }),
+                run: progress.show,
+                epoch: (row) => progress.showEpoch(row.epoch, training.parameters.epochs),
                 failed: (error) => alert.show(error),
             },
             page.signal,

@@ -20,6 +20,7 @@ export function createComparisonTable(caption, { brief = false } = {}) {
 
     function accuracyCell(row, seedIndex) {
         if (row.accuracies[seedIndex] !== null) return fixed(row.accuracies[seedIndex], 4);
+        if (row.runs[seedIndex] === null) return h("span", { class: "pending" }, "deleted");
         const entry = entryAt(row.index, seedIndex);
         const waiting = entry?.lastEpoch === undefined || isOver(entry.state);
         return h("span", { class: "pending" }, waiting ? (entry?.state ?? "queued") : `epoch ${entry.lastEpoch}`);
@@ -30,7 +31,7 @@ export function createComparisonTable(caption, { brief = false } = {}) {
         return [
             { label: "model", cell: (row) => row.label },
             ...Array.from({ length: seedCount }, (_, index) => ({
-                label: `seed ${comparison.seeds?.[index] ?? entryAt(0, index)?.seed ?? index}`,
+                label: `seed ${comparison.seeds[index]}`,
                 numeric: true,
                 cell: (row) => accuracyCell(row, index),
             })),

@@ -1,8 +1,48 @@
-// Follows a comparison: its runs' events as they come, and its table whenever a run ends. Which run belongs
-// to which row and seed follows from the order: the runs of the first row, seed by seed, then the next row's.
+// Follows a comparison: its runs' events as they come, and its table whenever a run ends. The table itself
+// says which run belongs to which row and seed, so one with deleted runs reads as well as a complete one.
 
-import { get, isOver } from "./api.js";
+import { get, isOver, query } from "./api.js";
 import { followRun } from "./stream.js";
+
+const RUNS_A_PAGE = 500;
+
+// All runs of a comparison that are still there, by id.
+async function readRuns(comparison, signal) {
+    const runs = new Map();
+    let before = null;
+    do {
+        const path = `/api/runs${query({ comparison: comparison.id, limit: RUNS_A_PAGE, before })}`;
+        const answer = await get(path, signal);
+        answer.runs.forEach((run) => runs.set(run.id, run));
+        before = answer.next;
+    } while (before);
+    return runs;
+}
+
+// The runs of a comparison with their places in its table: [{ id, variant, seedIndex, seed, label, parameters,
+// state, result }], row by row.
+export async function readEntries(comparison, signal) {
+    const runs = await readRuns(comparison, signal);
+    return comparison.rows.flatMap((row, variant) =>
+        row.runs.flatMap((id, seedIndex) => {
+            const run = runs.get(id);
+            if (!run) return [];
+            const { parameters, state, result } = run;
+            return [{ id, variant, seedIndex, seed: parameters.seed, label: row.label, parameters, state, result }];
+        }),
+    );
+}
+
+// The newest comparison, cancelled ones apart, that may be the one by what the list says of it and is by its
+// runs' entries; or null.
+export async function findComparison(mayBe, is, signal) {
+    const { comparisons } = await get("/api/comparisons?limit=50", signal);
+    for (const comparison of comparisons) {
+        if (comparison.state === "cancelled" || comparison.runs.length === 0 || !mayBe(comparison)) continue;
+        if (is(await readEntries(comparison, signal))) return comparison;
+    }
+    return null;
+}
 
 // handlers: rows(comparison), run(entries), epoch(runId, row), attention(runId, epoch), failed(error).
 export async function followComparison(started, handlers, signal) {
@@ -20,35 +60,21 @@ export async function followComparison(started, handlers, signal) {
     };
 
     try {
-        const seedCount = Math.max(1, started.rows[0]?.accuracies.length ?? 1);
-        const runs = await Promise.all(started.runs.map((id) => get(`/api/runs/${id}`, signal)));
-        const entry = (run, index) => {
-            const variant = Math.floor(index / seedCount);
-            return {
-                id: run.id,
-                variant,
-                seedIndex: index % seedCount,
-                seed: run.parameters.seed,
-                label: started.rows[variant]?.label ?? run.name,
-                parameters: run.parameters,
-                state: run.state,
-            };
-        };
-        const entries = runs.map(entry);
+        const entries = await readEntries(started, signal);
         handlers.run(entries);
-        entries.forEach((one, index) =>
+        for (const entry of entries) {
             followRun(
-                one.id,
+                entry.id,
                 {
-                    run: (state) => handlers.run([entry(state, index)]),
-                    epoch: (row) => handlers.epoch(one.id, row),
-                    attention: (epoch) => handlers.attention?.(one.id, epoch),
+                    run: ({ state, result }) => handlers.run([{ ...entry, state, result }]),
+                    epoch: (row) => handlers.epoch(entry.id, row),
+                    attention: (epoch) => handlers.attention?.(entry.id, epoch),
                     end: refresh,
                     failed: handlers.failed,
                 },
                 signal,
-            ),
-        );
+            );
+        }
         refresh();
     } catch (error) {
         if (error.name !== "AbortError") handlers.failed(error);

@@ -8,11 +8,12 @@ import { createCurlLine } from "./curl.js";
 import { h, replaceChildren } from "./dom.js";
 import { createForm } from "./form.js";
 import { seconds, time } from "./format.js";
+import { findRun } from "./known-runs.js";
 import { followRun } from "./stream.js";
 
 const QUICK_WAIT_SECONDS = 5;
 
-// The progress line of a run: what is being done, a bar, and a button to cancel.
+// The progress line of a run or comparison: what is being done, a bar, and a button to cancel for whom may.
 export function createProgress(onCancel) {
     const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
     const text = h("span", { role: "status" });
@@ -20,8 +21,10 @@ export function createProgress(onCancel) {
     const element = h("div", { class: "progress", hidden: true }, bar, text, cancel);
     return {
         element,
-        show(state, progress) {
+        show({ state, progress, may_delete: mayCancel }) {
             element.hidden = isOver(state);
+            // An event tells everybody the same: whose the run is stays as it was last said.
+            if (mayCancel !== undefined) cancel.hidden = !mayCancel;
             const { done = 0, total = 0, unit = "" } = progress ?? {};
             bar.max = total || 1;
             if (total) bar.value = done;
@@ -29,21 +32,13 @@ export function createProgress(onCancel) {
             text.textContent =
                 state === "queued" ? "waiting in the queue" : total ? `${done} of ${total} ${unit}` : "running";
         },
+        showEpoch(epoch, epochs) {
+            this.show({ state: "running", progress: { done: epoch, total: epochs, unit: "epochs" } });
+        },
         hide() {
             element.hidden = true;
         },
     };
-}
-
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-
-// Whether the run has just these parameters, where what is not given has its default.
-function hasParameters(run, schema, body, strict = false) {
-    return Object.entries(schema.properties).every(([name, property]) => {
-        if (name in body) return same(run.parameters[name], body[name]);
-        if (property.default === undefined || (property.default_note && !strict)) return true;
-        return run.parameters[name] === null || same(run.parameters[name], property.default);
-    });
 }
 
 // options: experiment (name), main, more, except, situation (as createForm), fixed (parameters the chapter sets),
@@ -131,16 +126,17 @@ export function createExperimentPanel(page, options) {
 
     function follow(started) {
         current = started;
-        runButton.disabled = !options.live;
+        // Who watches somebody else's run may start one of their own.
+        runButton.disabled = !options.live && started.may_delete;
         options.clear?.(started);
-        progress.show(started.state, started.progress);
+        progress.show(started);
         replaceChildren(note);
         followRun(
             started.id,
             {
-                run: (state) => progress.show(state.state, state.progress),
+                run: progress.show,
                 epoch: (row) => {
-                    progress.show("running", { done: row.epoch, total: started.parameters.epochs, unit: "epochs" });
+                    progress.showEpoch(row.epoch, started.parameters.epochs);
                     options.epoch?.(row, started);
                 },
                 end: (finished) => current?.id === finished.id && show(finished),
@@ -189,13 +185,9 @@ export function createExperimentPanel(page, options) {
             }
         }
         try {
-            const { runs } = await get(
-                `/api/runs${query({ experiment: options.experiment, state: "succeeded", limit: 20 })}`,
-                page.signal,
-            );
-            const given = parameters();
-            const fitting = runs.find((candidate) => hasParameters(candidate, schema, given, options.strict));
-            if (fitting) return show(await get(`/api/runs/${fitting.id}`, page.signal));
+            const situation = options.strict ? "usual" : options.situation;
+            const known = await findRun(page, options.experiment, parameters(), { situation });
+            if (known) return isOver(known.state) ? show(known) : follow(known);
         } catch (error) {
             return alert.show(error);
         }
@@ -206,17 +198,4 @@ export function createExperimentPanel(page, options) {
     // After the chapter has put everything in place.
     queueMicrotask(start);
     return { element, form, run, refresh };
-}
-
-// The result of a quick experiment with these parameters, from an earlier run or a new one.
-export async function resultOf(page, experiment, parameters) {
-    const { schema } = page.experiment(experiment);
-    const { runs } = await get(`/api/runs${query({ experiment, state: "succeeded", limit: 20 })}`, page.signal);
-    const known = runs.find((candidate) => hasParameters(candidate, schema, parameters));
-    const run = known
-        ? await get(`/api/runs/${known.id}`, page.signal)
-        : await post("/api/runs?wait=30", { experiment, ...parameters }, page.signal);
-    if (run.state !== "succeeded")
-        throw new Error(run.state === "failed" ? errorText(run) : "The run is still waiting in the queue.");
-    return run.result;
 }

@@ -117,8 +117,9 @@ function textControl(attributes, parse, initial) {
 }
 
 // A default that depends on other values is left to the server, unless the chapter's situation settles it: the
-// note says "text: 12", and the chapter is about text; or the usual case holds.
-function settleDefault(schema, situation) {
+// note says "text: 12", and the chapter is about text; or the usual case holds. Gives the schema with the
+// settled default, or with none.
+export function settleDefault(schema, situation) {
     if (!schema.default_note || situation === "usual") return schema;
     const known = schema.default_note
         .split(";")
