@@ -11,18 +11,12 @@ import resource
 import sys
 import time
 
-import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
-from models import BATCH, LENGTH, MODELS, Attention, Transformer  # noqa: E402
-
-
-def numbers(seed, count):
-    values = np.random.default_rng(seed).normal(0, 1, (count, LENGTH, 1)).astype(np.float32)
-    return torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
+from models import BATCH, LENGTH, MODELS, Attention, Transformer, first_element  # noqa: E402
 
 
 def read_reviews(path, steps=20):
@@ -51,8 +45,8 @@ def train(model, batches, tests, rate, epochs):
 
 def run_numbers(name, epochs):
     torch.manual_seed(0)
-    inputs, labels = numbers(1, 2000)
-    tests = numbers(2, 600)
+    inputs, labels = first_element(2000, LENGTH, 1)
+    tests = first_element(600, LENGTH, 2)
     model = MODELS[name]()
     order = torch.Generator().manual_seed(0)
     loader = DataLoader(TensorDataset(inputs, labels), batch_size=BATCH, shuffle=True, generator=order)

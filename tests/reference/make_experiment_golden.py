@@ -6,10 +6,11 @@ Each golden_* array holds one tensor, flattened, in digits that give the float32
 """
 import math
 
-import numpy as np
 import torch
-import torch.nn as nn
 import torch.nn.functional as F
+from torch import nn
+
+from models import LENGTH, MODELS, WIDTH, Attention, Block, TorchHeads, first_element
 
 torch.set_num_threads(1)
 
@@ -95,55 +96,27 @@ def scaling():
     emit("scaling", rows)
 
 
-class Recurrent(nn.Module):
-    def __init__(self, kind):
-        super().__init__()
-        self.rnn = kind(1, 32, batch_first=True)
-        self.fc = nn.Linear(32, 2)
-
-    def forward(self, x):
-        return self.fc(self.rnn(x)[0][:, -1])
-
-
-class Attention(nn.Module):
-    def __init__(self, length, position):
-        super().__init__()
-        self.inp = nn.Linear(1, 32)
-        self.pos = None
-        if position == "learned":
-            self.pos = nn.Parameter(torch.randn(1, length, 32) * 0.02)
-        elif position == "sinusoidal":
-            angles = torch.arange(length).unsqueeze(1) / 10000 ** (torch.arange(0, 32, 2) / 32)
-            self.pos = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
-        self.q, self.k, self.v = (nn.Linear(32, 32) for _ in range(3))
-        self.fc = nn.Linear(32, 2)
-
-    def forward(self, x):
-        h = self.inp(x) if self.pos is None else self.inp(x) + self.pos
-        return self.fc(attend(self.q(h), self.k(h), self.v(h))["output"].mean(1))
-
-
-def first_element(count, length, seed):
-    x = torch.tensor(np.random.default_rng(seed).normal(0, 1, (count, length, 1)).astype(np.float32))
-    return x, (x[:, 0, 0] > 0).long()
-
-
 def gradient_reach():
-    makers = dict(rnn=lambda: Recurrent(nn.RNN), lstm=lambda: Recurrent(nn.LSTM), attention=lambda: Attention(60, "learned"))
-    for name, make in makers.items():
+    for name in ("rnn", "lstm", "attention"):
         torch.manual_seed(0)
-        x, y = first_element(256, 60, 1)
+        x, y = first_element(256, LENGTH, 1)
         x.requires_grad_(True)
-        loss = nn.CrossEntropyLoss()(make()(x), y)
+        loss = nn.CrossEntropyLoss()(MODELS[name]()(x), y)
         loss.backward()
         emit(f"reach_{name}_loss", [loss])
         emit(f"reach_{name}", x.grad.abs().mean(dim=(0, 2)))
 
 
+def sinusoidal(length):
+    angles = torch.arange(length).unsqueeze(1) / 10000 ** (torch.arange(0, WIDTH, 2) / WIDTH)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+
+
 def permutation():
-    for name, seed, length, count in (("plain", 0, 60, 8), ("learned", 3, 12, 4), ("sinusoidal", 4, 10, 3)):
+    cases = (("plain", 0, 60, 8, None), ("learned", 3, 12, 4, "learned"), ("sinusoidal", 4, 10, 3, sinusoidal(10)))
+    for name, seed, length, count, position in cases:
         torch.manual_seed(seed)
-        model = Attention(length, name)
+        model = Attention(position, length)
         x, _ = first_element(count, length, 5)
         with torch.no_grad():
             original = model(x)
@@ -154,27 +127,15 @@ def permutation():
         emit(f"permutation_{name}_shuffled", shuffled)
 
 
-class Block(nn.Module):
-    def __init__(self, width, heads, feedforward, activation):
-        super().__init__()
-        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.ff = nn.Sequential(nn.Linear(width, feedforward), activation(), nn.Linear(feedforward, width))
-
-    def forward(self, x):
-        x = self.norm1(x + self.attn(x, x, x)[0])
-        return self.norm2(x + self.ff(x))
-
-
 def transformer_block():
     torch.manual_seed(0)
-    block = Block(32, 4, 128, nn.GELU)
+    block = Block(TorchHeads(32, 4), 32, 128, nn.GELU)
     x = torch.randn(2, 10, 32)
     emit("block_input", x)
     emit("block_output", block(x))
 
     torch.manual_seed(7)
-    stack = nn.Sequential(*(Block(12, 3, 20, nn.ReLU) for _ in range(2)))
+    stack = nn.Sequential(*(Block(TorchHeads(12, 3), 12, 20, nn.ReLU) for _ in range(2)))
     x = torch.randn(1, 5, 12)
     emit("stack_output", stack(x))
     emit("stack_parameter_count", [sum(p.numel() for p in stack.parameters())])

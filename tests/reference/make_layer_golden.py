@@ -4,11 +4,12 @@
 Needs python3-torch. For the linear layer, the RNN, the LSTM and attention averaged over its queries (plain, and causal):
 parameters and input drawn from seed 1, the output, and the gradients of sum(output * weights).
 """
-import math
 import textwrap
 
 import torch
-import torch.nn as nn
+from torch import nn
+
+from models import attend
 
 
 class PooledAttention(nn.Module):
@@ -18,10 +19,8 @@ class PooledAttention(nn.Module):
         self.causal = causal
 
     def forward(self, h):
-        scores = self.q(h) @ self.k(h).transpose(1, 2) / math.sqrt(h.shape[-1])
-        if self.causal:
-            scores = scores.masked_fill(torch.triu(torch.ones(scores.shape[-2:]), 1) == 1, float("-inf"))
-        return (torch.softmax(scores, -1) @ self.v(h)).mean(1)
+        later = torch.ones(h.shape[1], h.shape[1], dtype=torch.bool).triu(1) if self.causal else None
+        return attend(self.q(h), self.k(h), self.v(h), later)[1].mean(1)
 
 
 class Last(nn.Module):

@@ -5,11 +5,12 @@ Draws 160 lines `label<TAB>text` with one decisive word each (128 train), and tr
 on them: per case the first losses, the accuracy, the logits of three test lines, the attention of the first, and in
 how many of the test lines the decisive word is the most attended one. Needs python3-torch.
 """
-import math
 import random
 
 import torch
-import torch.nn as nn
+from torch import nn
+
+from models import Transformer
 
 ROWS, TRAIN, LENGTH, EPOCHS, BATCH, RATE = 160, 128, 12, 6, 16, 0.003
 POSITIVE, NEGATIVE = "superb lovely great".split(), "dull awful bad".split()
@@ -25,51 +26,6 @@ def draw_lines():
         label = stream.randrange(2)
         words.insert(stream.randrange(len(words) + 1), stream.choice(POSITIVE if label else NEGATIVE))
         yield label, words
-
-
-class Attention(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
-
-    def forward(self, x, mask):
-        q, k, v = (p(x).view(*x.shape[:2], self.heads, -1).transpose(1, 2) for p in (self.q, self.k, self.v))
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
-        self.weights = torch.softmax(scores.masked_fill(mask == 0, float("-inf")), -1)
-        return self.out((self.weights @ v).transpose(1, 2).reshape(x.shape))
-
-
-class Block(nn.Module):
-    def __init__(self, width, heads, hidden):
-        super().__init__()
-        self.attn = Attention(width, heads)
-        self.norm1 = nn.LayerNorm(width)
-        self.ff = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, width))
-        self.norm2 = nn.LayerNorm(width)
-
-    def forward(self, x, mask):
-        x = self.norm1(x + self.attn(x, mask))
-        return self.norm2(x + self.ff(x))
-
-
-class Transformer(nn.Module):
-    def __init__(self, vocabulary, heads, hidden, layers, position, width=32):
-        super().__init__()
-        self.embed = nn.Embedding(vocabulary, width, padding_idx=0)
-        self.pos = nn.Parameter(torch.zeros(1, LENGTH, width))
-        nn.init.normal_(self.pos, std=0.02)
-        self.blocks = nn.ModuleList(Block(width, heads, hidden) for _ in range(layers))
-        self.head = nn.Linear(width, 2)
-        self.position = position
-
-    def forward(self, x):
-        h = self.embed(x) + self.pos if self.position else self.embed(x)
-        present = x != 0
-        for block in self.blocks:
-            h = block(h, present.unsqueeze(1).unsqueeze(2))
-        pooled = (h * present.unsqueeze(-1)).sum(1) / present.sum(1, keepdim=True).clamp(min=1)
-        return self.head(pooled)
 
 
 def train(model, x, y, seed):
@@ -120,7 +76,7 @@ def main():
     print("\n".join(f'    "{label}\\t{" ".join(words)}",' for label, words in lines) + "\n};\n")
     for name, seed, position, heads, hidden, layers in CASES:
         torch.manual_seed(seed)
-        model = Transformer(len(vocabulary) + 2, heads, hidden, layers, position)
+        model = Transformer(len(vocabulary) + 2, LENGTH, heads, hidden, layers, position)
         print(f"enum {{ {name}_parameters = {sum(p.numel() for p in model.parameters())} }};")
         write(f"{name}_losses", train(model, x, y, seed))
         with torch.no_grad():

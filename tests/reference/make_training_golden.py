@@ -6,50 +6,14 @@ and every gradient of the first batch before any step (the first 16 training exa
 """
 import textwrap
 
-import numpy as np
 import torch
-import torch.nn as nn
+from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
+
+from models import BATCH, LENGTH, MODELS, first_element
 
 torch.set_num_threads(1)
 
-
-def draw_task(count, steps, seed):
-    values = np.random.default_rng(seed).normal(0, 1, (count, steps, 1)).astype(np.float32)
-    return torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
-
-
-class Recurrent(nn.Module):
-    def __init__(self, layer, width=32):
-        super().__init__()
-        self.rnn = layer(1, width, batch_first=True)
-        self.fc = nn.Linear(width, 2)
-
-    def forward(self, x):
-        return self.fc(self.rnn(x)[0][:, -1])
-
-
-class Attention(nn.Module):
-    def __init__(self, steps, width=32, position=True):
-        super().__init__()
-        self.inp = nn.Linear(1, width)
-        self.pos = nn.Parameter(torch.randn(1, steps, width) * 0.02) if position else None
-        self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
-        self.fc = nn.Linear(width, 2)
-
-    def forward(self, x):
-        h = self.inp(x) if self.pos is None else self.inp(x) + self.pos
-        q, k, v = self.q(h), self.k(h), self.v(h)
-        weights = torch.softmax(q @ k.transpose(1, 2) / k.shape[-1] ** 0.5, dim=-1)
-        return self.fc((weights @ v).mean(1))
-
-
-MODELS = [
-    ("rnn", "learned", lambda: Recurrent(nn.RNN)),
-    ("lstm", "learned", lambda: Recurrent(nn.LSTM)),
-    ("attention", "learned", lambda: Attention(60)),
-    ("attention", "none", lambda: Attention(60, position=False)),
-]
 # The order in which the classes make their parameters, which named_parameters() does not keep.
 ORDER = "inp.weight inp.bias pos q.weight q.bias k.weight k.bias v.weight v.bias fc.weight fc.bias".split()
 
@@ -61,11 +25,11 @@ def parameters_in_order(model):
 
 def first_losses(make, seed):
     torch.manual_seed(seed)
-    x, y = draw_task(2000, 60, 1)
+    x, y = first_element(2000, LENGTH, 1)
     model = make()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.005)
     generator = torch.Generator().manual_seed(seed)
-    loader = DataLoader(TensorDataset(x, y), batch_size=64, shuffle=True, generator=generator)
+    loader = DataLoader(TensorDataset(x, y), batch_size=BATCH, shuffle=True, generator=generator)
     losses = []
     while len(losses) < 64:
         for xb, yb in loader:
@@ -79,7 +43,7 @@ def first_losses(make, seed):
 
 def first_gradient(make):
     torch.manual_seed(0)
-    x, y = draw_task(2000, 60, 1)
+    x, y = first_element(2000, LENGTH, 1)
     model = make()
     logits = model(x[:16])
     loss = nn.CrossEntropyLoss()(logits, y[:16])
@@ -101,8 +65,9 @@ def main():
     print("    const double *gradient;")
     print("    size_t parameter_count;")
     print("} golden_models[] = {")
-    for model, position, make in MODELS:
-        print(f'{{"{model}", "{position}", {{')
+    for name, make in MODELS.items():
+        model, *without = name.split(maxsplit=1)
+        print(f'{{"{model}", "{"none" if without else "learned"}", {{')
         for seed in range(3):
             print("{" + numbers(first_losses(make, seed)) + "},")
         logits, loss, gradient = first_gradient(make)

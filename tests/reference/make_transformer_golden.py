@@ -4,61 +4,20 @@
 For every layer: what its constructor draws with seed 3, then parameters disturbed by 0.1 randn (so that norms and
 biases count), an input, a gradient of the output, and from those the output and all gradients. Needs python3-torch.
 """
-import math
 import sys
 
 import torch
-import torch.nn as nn
+from torch import nn
+
+from models import Block, Heads, TorchHeads, masked_mean
 
 COUNT, STEPS, WIDTH, HEADS, HIDDEN, VOCABULARY = 2, 4, 4, 2, 6, 6
 LENGTHS = (4, 2)  # present steps of the two examples
 
 
-class Attention(nn.Module):
-    """One Linear each for query, key, value and output."""
-
-    def __init__(self, width=WIDTH, heads=HEADS):
-        super().__init__()
-        self.heads = heads
-        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
-
-    def forward(self, x, hidden=None):
-        split = lambda t: t.view(*t.shape[:2], self.heads, -1).transpose(1, 2)
-        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
-        if hidden is not None:
-            scores = scores.masked_fill(hidden, float("-inf"))
-        self.weights = torch.softmax(scores, -1)
-        return self.out((self.weights @ v).transpose(1, 2).reshape(x.shape))
-
-
-class TorchAttention(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
-
-    def forward(self, x, hidden=None):
-        mask = None if hidden is None else hidden.expand(COUNT, HEADS, STEPS, STEPS).reshape(-1, STEPS, STEPS)
-        out, self.weights = self.attention(x, x, x, attn_mask=mask, average_attn_weights=False)
-        return out
-
-
-class Block(nn.Module):
-    def __init__(self, attention, activation):
-        super().__init__()
-        self.attn = attention()
-        self.norm1 = nn.LayerNorm(WIDTH)
-        self.ff = nn.Sequential(nn.Linear(WIDTH, HIDDEN), activation(), nn.Linear(HIDDEN, WIDTH))
-        self.norm2 = nn.LayerNorm(WIDTH)
-
-    def forward(self, x, hidden=None):
-        x = self.norm1(x + self.attn(x, hidden))
-        return self.norm2(x + self.ff(x))
-
-
 class MaskedMean(nn.Module):
     def forward(self, x, present):
-        return (x * present.unsqueeze(-1)).sum(1) / present.sum(1, keepdim=True).clamp(min=1)
+        return masked_mean(x, present)
 
 
 class Sinusoidal(nn.Module):
@@ -116,11 +75,11 @@ def main():
     case("relu", nn.ReLU)
     case("gelu", nn.GELU)
     case("feedforward", lambda: nn.Sequential(nn.Linear(WIDTH, HIDDEN), nn.GELU(), nn.Linear(HIDDEN, WIDTH)))
-    case("attention", Attention, (padding,), attends=lambda m: m)
-    case("causal_attention", Attention, (padding | causal,), attends=lambda m: m)
-    case("torch_attention", TorchAttention, (causal,), attends=lambda m: m)
-    case("block", lambda: Block(Attention, nn.ReLU), (padding,), attends=lambda m: m.attn)
-    case("torch_block", lambda: Block(TorchAttention, nn.GELU), attends=lambda m: m.attn)
+    case("attention", lambda: Heads(WIDTH, HEADS), (padding,), attends=lambda m: m)
+    case("causal_attention", lambda: Heads(WIDTH, HEADS), (padding | causal,), attends=lambda m: m)
+    case("torch_attention", lambda: TorchHeads(WIDTH, HEADS), (causal,), attends=lambda m: m)
+    case("block", lambda: Block(Heads(WIDTH, HEADS), WIDTH, HIDDEN, nn.ReLU), (padding,), attends=lambda m: m.attn)
+    case("torch_block", lambda: Block(TorchHeads(WIDTH, HEADS), WIDTH, HIDDEN, nn.GELU), attends=lambda m: m.attn)
     case("masked_mean", MaskedMean, (present,))
     case("sinusoidal", Sinusoidal)
     print("#endif")

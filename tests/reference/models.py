@@ -1,10 +1,30 @@
-"""The models as PyTorch classes, with the parameter names that attnlab exports. Used by test_pytorch.py and the benchmark."""
+"""The models as PyTorch classes, with the parameter names that attnlab exports, and the chapter's examples.
+
+Used by the scripts that make golden values, by test_pytorch.py and by the benchmark. Every class makes its parts in the
+order in which the chapter's or the lab's does: that is the order in which PyTorch draws them.
+"""
 import math
 
+import numpy as np
 import torch
 from torch import nn
 
 LENGTH, WIDTH, BATCH = 60, 32, 64
+
+
+def first_element(count, steps, seed):
+    """Values (count, steps, 1), and whether the first of each example is above 0."""
+    values = np.random.default_rng(seed).normal(0, 1, (count, steps, 1)).astype(np.float32)
+    return torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
+
+
+def attend(query, key, value, hidden=None):
+    """The weights, and the values they average; `hidden` (broadcast to the scores): no key is seen there."""
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if hidden is not None:
+        scores = scores.masked_fill(hidden, -math.inf)
+    weights = torch.softmax(scores, -1)
+    return weights, weights @ value
 
 
 class Recurrent(nn.Module):
@@ -18,67 +38,95 @@ class Recurrent(nn.Module):
 
 
 class Attention(nn.Module):
-    def __init__(self, positions):
+    """`position` is added to every step: "learned", a tensor (steps, WIDTH), or None."""
+
+    def __init__(self, position="learned", steps=LENGTH):
         super().__init__()
         self.inp = nn.Linear(1, WIDTH)
-        self.pos = nn.Parameter(0.02 * torch.randn(1, LENGTH, WIDTH)) if positions else None
-        self.q, self.k, self.v = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.pos = nn.Parameter(torch.randn(1, steps, WIDTH) * 0.02) if isinstance(position, str) else position
+        self.q, self.k, self.v = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
         self.fc = nn.Linear(WIDTH, 2)
 
     def forward(self, x):
-        hidden = self.inp(x)
-        if self.pos is not None:
-            hidden = hidden + self.pos
-        query, key, value = self.q(hidden), self.k(hidden), self.v(hidden)
-        self.weights = torch.softmax(query @ key.transpose(1, 2) / math.sqrt(WIDTH), -1)
-        return self.fc((self.weights @ value).mean(1))
+        hidden = self.inp(x) if self.pos is None else self.inp(x) + self.pos
+        self.weights, output = attend(self.q(hidden), self.k(hidden), self.v(hidden))
+        return self.fc(output.mean(1))
 
 
 class Heads(nn.Module):
-    def __init__(self, heads):
+    """The lab's attention with several heads: one Linear each for query, key, value and output."""
+
+    def __init__(self, width, heads):
         super().__init__()
         self.heads = heads
-        self.q, self.k, self.v, self.out = (nn.Linear(WIDTH, WIDTH) for _ in range(4))
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
 
-    def forward(self, x, present):
+    def split(self, x):
+        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
+
+    def forward(self, x, hidden=None):
+        self.weights, output = attend(self.split(self.q(x)), self.split(self.k(x)), self.split(self.v(x)), hidden)
+        return self.out(output.transpose(1, 2).reshape(x.shape))
+
+
+class TorchHeads(nn.Module):
+    """PyTorch's own."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+
+    def forward(self, x, hidden=None):
         count, steps, _ = x.shape
-        split = (count, steps, self.heads, WIDTH // self.heads)
-        query, key, value = (part(x).view(split).transpose(1, 2) for part in (self.q, self.k, self.v))
-        scores = query @ key.transpose(2, 3) / math.sqrt(WIDTH // self.heads)
-        self.weights = torch.softmax(scores.masked_fill(~present[:, None, None, :], -math.inf), -1)
-        return self.out((self.weights @ value).transpose(1, 2).reshape(x.shape))
+        if hidden is not None:
+            hidden = hidden.expand(count, self.attention.num_heads, steps, steps).reshape(-1, steps, steps)
+        output, self.weights = self.attention(x, x, x, attn_mask=hidden, average_attn_weights=False)
+        return output
 
 
 class Block(nn.Module):
-    def __init__(self, heads=4, hidden=64):
+    def __init__(self, attention, width, feedforward_width, activation):
         super().__init__()
-        self.attn = Heads(heads)
-        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.ff = nn.Sequential(nn.Linear(WIDTH, hidden), nn.ReLU(), nn.Linear(hidden, WIDTH))
+        self.attn = attention
+        self.norm1 = nn.LayerNorm(width)
+        self.ff = nn.Sequential(nn.Linear(width, feedforward_width), activation(), nn.Linear(feedforward_width, width))
+        self.norm2 = nn.LayerNorm(width)
 
-    def forward(self, x, present):
-        x = self.norm1(x + self.attn(x, present))
+    def forward(self, x, hidden=None):
+        x = self.norm1(x + self.attn(x, hidden))
         return self.norm2(x + self.ff(x))
 
 
 class Transformer(nn.Module):
-    def __init__(self, vocabulary_size, steps=20):
+    """The lab's TinyTransformer; `blocks` lists its blocks, however many. Without positions it still draws them."""
+
+    def __init__(self, vocabulary_size, steps=20, heads=4, feedforward_width=64, layers=1, position=True):
         super().__init__()
         self.embed = nn.Embedding(vocabulary_size, WIDTH, padding_idx=0)
         self.pos = nn.Parameter(0.02 * torch.randn(1, steps, WIDTH))
-        self.block = Block()
+        blocks = [Block(Heads(WIDTH, heads), WIDTH, feedforward_width, nn.ReLU) for _ in range(layers)]
+        if layers == 1:
+            self.block, self.blocks = blocks[0], blocks
+        else:
+            self.blocks = nn.ModuleList(blocks)
         self.head = nn.Linear(WIDTH, 2)
+        self.position = position
 
     def forward(self, tokens):
         present = tokens != 0
-        hidden = self.block(self.embed(tokens) + self.pos, present)
-        mean = (hidden * present[..., None]).sum(1) / present.sum(1, keepdim=True)
-        return self.head(mean)
+        x = self.embed(tokens) + self.pos if self.position else self.embed(tokens)
+        for block in self.blocks:
+            x = block(x, ~present[:, None, None, :])
+        return self.head(masked_mean(x, present))
+
+
+def masked_mean(x, present):
+    return (x * present.unsqueeze(-1)).sum(1) / present.sum(1, keepdim=True).clamp(min=1)
 
 
 MODELS = {
     "rnn": lambda: Recurrent(nn.RNN),
     "lstm": lambda: Recurrent(nn.LSTM),
-    "attention": lambda: Attention(True),
-    "attention without positions": lambda: Attention(False),
+    "attention": Attention,
+    "attention without positions": lambda: Attention(None),
 }

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from models import BATCH, LENGTH, MODELS, Transformer  # noqa: E402
+from models import BATCH, LENGTH, MODELS, Transformer, first_element  # noqa: E402
 
 PROGRAM = os.environ.get("ATTNLAB_PROGRAM", os.path.join(HERE, "..", "..", "build", "attnlab"))
 SEED = 5
@@ -116,8 +116,7 @@ class Comparison(unittest.TestCase):
 
     def check_numbers(self, name, **parameters):
         torch.manual_seed(SEED)
-        values = np.random.default_rng(1).normal(0, 1, (2000, LENGTH, 1)).astype(np.float32)
-        inputs, labels = torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
+        inputs, labels = first_element(2000, LENGTH, 1)
         model = MODELS[name]()
         order = torch.Generator().manual_seed(SEED)
         loader = DataLoader(TensorDataset(inputs, labels), batch_size=BATCH, shuffle=True, generator=order)
@@ -125,10 +124,10 @@ class Comparison(unittest.TestCase):
         self.check_losses(run, train(model, lambda: loader, 0.005, 2))
 
         model = self.load_into(run, MODELS[name]())
-        tests = np.random.default_rng(2).normal(0, 1, (600, LENGTH, 1)).astype(np.float32)
+        tests, _ = first_element(600, LENGTH, 2)
         some = tests[:16]
         with torch.no_grad():
-            logits = model(torch.tensor(some))
+            logits = model(some)
         answers = self.daemon.post(f"/api/runs/{run['id']}/predictions", {"sequences": some[:, :, 0].tolist()})
         answers = answers["predictions"]
         self.assert_near([a["logits"] for a in answers], logits.numpy(), 1e-5, "logits")
@@ -138,7 +137,7 @@ class Comparison(unittest.TestCase):
             self.assert_near(matrix, model.weights[3].numpy(), 1e-5, "attention")
             mean = self.daemon.get(f"/api/runs/{run['id']}/attention/mean")["weights"]
             with torch.no_grad():
-                model(torch.tensor(tests[:200]))
+                model(tests[:200])
             self.assert_near(mean, model.weights.mean((0, 1)).numpy(), 1e-5, "mean attention")
 
     def test_rnn(self):
