@@ -130,12 +130,11 @@ static bool check_dataset(struct inspector *inspector, const struct run_record *
                                 name, run->id);
 }
 
-/* The run's parameters, as they were prepared when it was created. */
+/* The run's parameters, as they were prepared when it was created. Free the set in any case. */
 static bool read_run_parameters(struct inspector *inspector, const char *run_id, struct parameter_set *set,
                                 struct error *error) {
     struct run_record run = {0};
-    struct parameter_faults faults = {0};
-    json_t *json = NULL;
+    struct error cause = {0};
     bool is_read = false;
     if (!inspector->store->find_run(inspector->store, run_id, &run, error))
         goto cleanup;
@@ -144,17 +143,15 @@ static bool read_run_parameters(struct inspector *inspector, const char *run_id,
         error_set(error, ERROR_CONFLICT, "run %s trains no model: %s does not", run_id, run.experiment);
         goto cleanup;
     }
-    if (!parameter_set_init(set, experiment->parameters, experiment->parameter_count, error))
+    if (!json_restore_parameters(run.parameters_json, experiment->parameters, experiment->parameter_count,
+                                 set, &cause)) {
+        /* No fault of who asks now. */
+        error_set(error, cause.code == ERROR_INVALID ? ERROR_INTERNAL : cause.code, "run %s: %s", run_id,
+                  cause.message);
         goto cleanup;
-    json = json_loads(run.parameters_json, 0, NULL);
-    json_read_parameters(json, NULL, set, &faults);
-    is_read = json && faults.count == 0 && !faults.out_of_memory;
-    if (!is_read)
-        error_set(error, ERROR_INTERNAL, "the stored parameters of run %s cannot be read", run_id);
-    is_read = is_read && check_dataset(inspector, &run, parameter_text(set, "task"), error);
+    }
+    is_read = check_dataset(inspector, &run, parameter_text(set, "task"), error);
 cleanup:
-    json_decref(json);
-    parameter_faults_free(&faults);
     run_record_clear(&run);
     return is_read;
 }

@@ -30,14 +30,16 @@ void json_add_unknown_fault(const char *field, const struct parameter_set *set, 
     text_free(&known);
 }
 
-/* "must be a whole number; got "abc"": the value as JSON, shortened. */
-static void add_type_fault(const char *field, const char *expected, const json_t *value,
+/* "must be a whole number; got [3]": the value as JSON, shortened. */
+static void add_type_fault(const struct parameter_declaration *declaration, const json_t *value,
                            struct parameter_faults *faults) {
-    char *got = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
-    bool is_long = got && strlen(got) > 60;
-    parameter_faults_add(faults, field, "must be %s; got %.*s%s", expected, is_long ? 57 : 60,
-                         got ? got : "something else", is_long ? "..." : "");
-    free(got);
+    enum { GIVEN_MAXIMUM = 60 };
+    static const char dots[] = "...";
+    char *given = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII);
+    if (given && strlen(given) > GIVEN_MAXIMUM)
+        memcpy(given + GIVEN_MAXIMUM - strlen(dots), dots, sizeof dots);
+    parameter_faults_add_type(faults, declaration, given ? given : "something else");
+    free(given);
 }
 
 /* JSON Schema's integers include 3.0. */
@@ -121,20 +123,10 @@ static bool read_matrix(struct parameter_set *set, size_t index, const json_t *v
 
 static void read_value(struct parameter_set *set, size_t index, const json_t *value,
                        struct parameter_faults *faults) {
-    static const char *const expected[] = {
-        [PARAMETER_INTEGER] = "a whole number",
-        [PARAMETER_REAL] = "a number",
-        [PARAMETER_BOOLEAN] = "true or false",
-        [PARAMETER_CHOICE] = "a text",
-        [PARAMETER_TEXT] = "a text",
-        [PARAMETER_INTEGER_LIST] = "a list of whole numbers",
-        [PARAMETER_CHOICE_LIST] = "a list of texts",
-        [PARAMETER_MATRIX] = "a list of rows of equal length, each a list of numbers, not empty",
-    };
-    enum parameter_type type = set->declarations[index].type;
+    const struct parameter_declaration *declaration = &set->declarations[index];
     int64_t integer;
     bool is_expected = false;
-    switch (type) {
+    switch (declaration->type) {
     case PARAMETER_INTEGER:
         is_expected = read_integer(value, &integer);
         if (is_expected)
@@ -167,7 +159,7 @@ static void read_value(struct parameter_set *set, size_t index, const json_t *va
         break;
     }
     if (!is_expected)
-        add_type_fault(set->declarations[index].name, expected[type], value, faults);
+        add_type_fault(declaration, value, faults);
 }
 
 void json_read_parameters(const json_t *object, const char *const *reserved, struct parameter_set *set,
@@ -223,4 +215,23 @@ void json_write_parameters(struct text *text, const char *key, const struct para
         if (set->values[i].is_set)
             write_value(text, &set->declarations[i], &set->values[i]);
     json_write_end_object(text);
+}
+
+bool json_restore_parameters(const char *stored, const struct parameter_declaration *declarations,
+                             size_t count, struct parameter_set *set, struct error *error) {
+    struct parameter_faults faults = {0};
+    if (!parameter_set_init(set, declarations, count, error))
+        return false;
+    json_t *object = json_loads(stored, 0, NULL);
+    bool ok = object != NULL || error_set(error, ERROR_INVALID, "its parameters cannot be read");
+    if (ok)
+        json_read_parameters(object, NULL, set, &faults);
+    if (faults.count > 0)
+        ok = error_set(error, ERROR_INVALID, "this version of attnlab does not accept its parameters: %s: %s",
+                       faults.items[0].field, faults.items[0].message);
+    if (faults.out_of_memory)
+        ok = error_set_memory(error, sizeof *set);
+    parameter_faults_free(&faults);
+    json_decref(object);
+    return ok;
 }

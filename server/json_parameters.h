@@ -20,6 +20,12 @@ void json_add_unknown_fault(const char *field, const struct parameter_set *set, 
 /* An object with every value that is set. */
 void json_write_parameters(struct text *text, const char *key, const struct parameter_set *set);
 
+/* A new set from what json_write_parameters wrote and the store kept. The values were checked when they were
+ * stored; ERROR_INVALID means that this program declares its parameters otherwise than the one that stored
+ * them. Free with parameter_set_free in any case. */
+bool json_restore_parameters(const char *stored, const struct parameter_declaration *declarations,
+                             size_t count, struct parameter_set *set, struct error *error);
+
 /* {"type": "object", "properties": {...}, "additionalProperties": false} */
 void json_write_schema(struct text *text, const char *key, const struct parameter_declaration *declarations,
                        size_t count);

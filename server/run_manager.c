@@ -5,34 +5,10 @@
 #include "server/clock.h"
 #include "server/json_parameters.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10 };
-
-/* The parameters of a stored run. They were checked when it was created; a fault means that this program
- * declares them otherwise than the one that stored it. */
-static bool restore_parameters(const struct run_record *record, const struct experiment *experiment,
-                               struct parameter_set *set, struct error *error) {
-    struct parameter_faults faults = {0};
-    json_t *object = json_loads(record->parameters_json, 0, NULL);
-    bool ok = parameter_set_init(set, experiment->parameters, experiment->parameter_count, error);
-    if (ok && object == NULL)
-        ok = error_set(error, ERROR_INVALID, "its parameters cannot be read");
-    if (ok)
-        json_read_parameters(object, NULL, set, &faults);
-    if (ok && faults.count > 0)
-        ok = error_set(error, ERROR_INVALID, "this version of attnlab does not accept its parameters: %s: %s",
-                       faults.items[0].field, faults.items[0].message);
-    if (ok && faults.out_of_memory)
-        ok = error_set_memory(error, sizeof *set);
-    if (!ok)
-        parameter_set_free(set);
-    parameter_faults_free(&faults);
-    json_decref(object);
-    return ok;
-}
 
 /* Ends a run in the store that can no longer be done. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
@@ -51,8 +27,10 @@ static bool restore_run(struct runs *runs, struct run_record *record, struct err
     if (experiment == NULL)
         error_set(&reason, ERROR_MISSING, "this version of attnlab has no experiment %.80s",
                   record->experiment);
-    if (experiment == NULL || !restore_parameters(record, experiment, &parameters, &reason)) {
+    if (experiment == NULL || !json_restore_parameters(record->parameters_json, experiment->parameters,
+                                                       experiment->parameter_count, &parameters, &reason)) {
         bool ok = give_up(runs, record, reason.message, error);
+        parameter_set_free(&parameters);
         run_record_clear(record);
         return ok;
     }

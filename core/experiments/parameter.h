@@ -80,6 +80,10 @@ struct parameter_faults {
 
 void parameter_faults_add(struct parameter_faults *faults, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A value of another type than the declared one: says what is allowed, the choices too where there are any.
+ * `given` is the value as the user wrote it. Always returns false. */
+bool parameter_faults_add_type(struct parameter_faults *faults,
+                               const struct parameter_declaration *declaration, const char *given);
 void parameter_faults_free(struct parameter_faults *faults);
 
 /* A set with nothing set. Returns false when out of memory. Free with parameter_set_free. */

@@ -45,24 +45,25 @@ static const char *type_text(enum parameter_type type) {
         return "a number";
     case PARAMETER_BOOLEAN:
         return "true or false";
-    case PARAMETER_CHOICE:
     case PARAMETER_TEXT:
         return "a text";
     case PARAMETER_INTEGER_LIST:
         return "a list of whole numbers";
-    case PARAMETER_CHOICE_LIST:
-        return "a list of texts";
     case PARAMETER_MATRIX:
-        return "a matrix: a list of rows of numbers, all of one length";
+        return "a matrix: a list of rows of numbers, none empty, all of one length";
+    case PARAMETER_CHOICE:
+    case PARAMETER_CHOICE_LIST:
+        break; /* their choices say it */
     }
     return "something else";
 }
 
-static bool fault_type(const struct parameter_declaration *declaration, const char *given,
-                       struct parameter_faults *faults) {
+bool parameter_faults_add_type(struct parameter_faults *faults,
+                               const struct parameter_declaration *declaration, const char *given) {
     char choices[CHOICES_TEXT_SIZE];
-    if (declaration->type == PARAMETER_CHOICE)
-        parameter_faults_add(faults, declaration->name, "must be one of %s; got %s",
+    if (declaration->choices != NULL)
+        parameter_faults_add(faults, declaration->name, "must be %s %s; got %s",
+                             declaration->type == PARAMETER_CHOICE ? "one of" : "a list of some of",
                              choices_text(declaration->choices, choices), given);
     else
         parameter_faults_add(faults, declaration->name, "must be %s; got %s", type_text(declaration->type),
@@ -120,7 +121,7 @@ bool parameter_set_real(struct parameter_set *set, size_t index, double number,
     if ((declaration->type != PARAMETER_REAL && !whole_wanted) ||
         (whole_wanted && isfinite(number) && number != floor(number))) {
         char given[NUMBER_TEXT_SIZE];
-        return fault_type(declaration, number_text(number, given), faults);
+        return parameter_faults_add_type(faults, declaration, number_text(number, given));
     }
     if (!in_range(declaration, number))
         return fault_range(declaration, "", number, faults);
@@ -146,7 +147,7 @@ bool parameter_set_boolean(struct parameter_set *set, size_t index, bool boolean
     const struct parameter_declaration *declaration = &set->declarations[index];
     struct parameter_value *value = value_clear(set, index);
     if (declaration->type != PARAMETER_BOOLEAN)
-        return fault_type(declaration, boolean ? "true" : "false", faults);
+        return parameter_faults_add_type(faults, declaration, boolean ? "true" : "false");
     value->boolean = boolean;
     value->is_set = true;
     return true;
@@ -166,9 +167,9 @@ bool parameter_set_text(struct parameter_set *set, size_t index, const char *tex
     struct parameter_value *value = value_clear(set, index);
     char given[60];
     if (declaration->type != PARAMETER_CHOICE && declaration->type != PARAMETER_TEXT)
-        return fault_type(declaration, quoted_text(text, given, sizeof given), faults);
+        return parameter_faults_add_type(faults, declaration, quoted_text(text, given, sizeof given));
     if (declaration->type == PARAMETER_CHOICE && choice_find(declaration, text) == NULL)
-        return fault_type(declaration, quoted_text(text, given, sizeof given), faults);
+        return parameter_faults_add_type(faults, declaration, quoted_text(text, given, sizeof given));
     if (declaration->length_maximum > 0 && strlen(text) > declaration->length_maximum) {
         parameter_faults_add(faults, declaration->name, "must be at most %zu bytes long; got %zu",
                              declaration->length_maximum, strlen(text));
@@ -200,9 +201,9 @@ bool parameter_set_integers(struct parameter_set *set, size_t index, const int64
     const struct parameter_declaration *declaration = &set->declarations[index];
     struct parameter_value *value = value_clear(set, index);
     if (declaration->type != PARAMETER_INTEGER_LIST && count > 0)
-        return fault_type(declaration, "a list of numbers", faults);
+        return parameter_faults_add_type(faults, declaration, "a list of numbers");
     if (declaration->type != PARAMETER_INTEGER_LIST)
-        return fault_type(declaration, "an empty list", faults);
+        return parameter_faults_add_type(faults, declaration, "an empty list");
     if (!check_list_length(declaration, count, faults))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -245,7 +246,8 @@ bool parameter_set_texts(struct parameter_set *set, size_t index, const char *co
     const struct parameter_declaration *declaration = &set->declarations[index];
     struct parameter_value *value = value_clear(set, index);
     if (declaration->type != PARAMETER_CHOICE_LIST)
-        return fault_type(declaration, count > 0 ? "a list of texts" : "an empty list", faults);
+        return parameter_faults_add_type(faults, declaration,
+                                         count > 0 ? "a list of texts" : "an empty list");
     /* The members first: a list that repeats them is best told so, not that it is too long. */
     if (!check_choices(declaration, texts, count, faults) || !check_list_length(declaration, count, faults))
         return false;
@@ -269,7 +271,7 @@ bool parameter_set_matrix(struct parameter_set *set, size_t index, const float *
     const struct parameter_declaration *declaration = &set->declarations[index];
     struct parameter_value *value = value_clear(set, index);
     if (declaration->type != PARAMETER_MATRIX)
-        return fault_type(declaration, "a matrix", faults);
+        return parameter_faults_add_type(faults, declaration, "a matrix");
     if (rows == 0 || columns == 0) {
         parameter_faults_add(faults, declaration->name,
                              "must have at least one row and one column; got %zu x %zu", rows, columns);

@@ -137,9 +137,10 @@ START_TEST(wrong_types_are_faults) {
     assert_fault(parameter_set_texts(&set, DIMENSIONS, texts, 1, &faults), DIMENSIONS,
                  "must be a list of whole numbers; got a list of texts");
     assert_fault(parameter_set_integers(&set, MODELS, numbers, 2, &faults), MODELS,
-                 "must be a list of texts; got a list of numbers");
-    assert_fault(parameter_set_integers(&set, Q, numbers, 2, &faults), Q,
-                 "must be a matrix: a list of rows of numbers, all of one length; got a list of numbers");
+                 "must be a list of some of rnn, lstm, attention; got a list of numbers");
+    assert_fault(
+        parameter_set_integers(&set, Q, numbers, 2, &faults), Q,
+        "must be a matrix: a list of rows of numbers, none empty, all of one length; got a list of numbers");
     assert_fault(parameter_set_matrix(&set, EPOCHS, matrix, 1, 2, &faults), EPOCHS,
                  "must be a whole number; got a matrix");
 }

@@ -118,29 +118,73 @@ START_TEST(csv_fields_are_quoted) {
 }
 END_TEST
 
-/* Every experiment's defaults, written and read again, are the same. */
-START_TEST(parameters_come_back) {
+/* Every experiment's defaults, stored and restored, are the same. */
+START_TEST(stored_parameters_come_back) {
     for (size_t i = 0; experiment_table[i]; i++) {
         const struct experiment *experiment = experiment_table[i];
-        struct parameter_faults faults = {0};
         struct parameter_set set, again;
         struct text first = {0}, second = {0};
         ck_assert(parameter_set_init(&set, experiment->parameters, experiment->parameter_count, NULL));
-        ck_assert(parameter_set_init(&again, experiment->parameters, experiment->parameter_count, NULL));
         ck_assert(parameter_set_apply_defaults(&set, NULL));
         json_write_parameters(&first, NULL, &set);
-        json_t *json = json_loadb(first.bytes, first.length, 0, NULL);
-        ck_assert_ptr_nonnull(json);
-        json_read_parameters(json, NULL, &again, &faults);
-        ck_assert_uint_eq(faults.count, 0);
+        ck_assert(json_restore_parameters(first.bytes, experiment->parameters, experiment->parameter_count,
+                                          &again, NULL));
         json_write_parameters(&second, NULL, &again);
         ck_assert_str_eq(first.bytes, second.bytes);
-        json_decref(json);
         text_free(&first);
         text_free(&second);
         parameter_set_free(&set);
         parameter_set_free(&again);
     }
+}
+END_TEST
+
+static void assert_not_restored(const char *stored, const char *message) {
+    const struct experiment *train = experiment_find("train");
+    struct parameter_set set;
+    struct error error = {0};
+    ck_assert(!json_restore_parameters(stored, train->parameters, train->parameter_count, &set, &error));
+    ck_assert_int_eq(error.code, ERROR_INVALID);
+    ck_assert_str_eq(error.message, message);
+    parameter_set_free(&set);
+}
+
+START_TEST(parameters_of_another_version_are_refused) {
+    assert_not_restored("{\"seed\":", "its parameters cannot be read");
+    assert_not_restored("{\"model\":\"gru\"}",
+                        "this version of attnlab does not accept its parameters: model: must be one of rnn, "
+                        "lstm, attention, transformer; got \"gru\"");
+}
+END_TEST
+
+static void assert_fault(const char *experiment_name, const char *json, const char *message) {
+    const struct experiment *experiment = experiment_find(experiment_name);
+    struct parameter_set set;
+    struct parameter_faults faults = {0};
+    json_t *object = json_loads(json, 0, NULL);
+    ck_assert(parameter_set_init(&set, experiment->parameters, experiment->parameter_count, NULL));
+    json_read_parameters(object, NULL, &set, &faults);
+    ck_assert_uint_eq(faults.count, 1);
+    ck_assert_str_eq(faults.items[0].message, message);
+    parameter_faults_free(&faults);
+    parameter_set_free(&set);
+    json_decref(object);
+}
+
+START_TEST(wrong_types_are_told_what_is_allowed) {
+    assert_fault("train", "{\"model\": 3}", "must be one of rnn, lstm, attention, transformer; got 3");
+    assert_fault("train", "{\"mask\": null}", "must be one of none, causal; got null");
+    assert_fault("gradient-reach", "{\"models\": \"rnn\"}",
+                 "must be a list of some of rnn, lstm, attention; got \"rnn\"");
+    assert_fault("gradient-reach", "{\"models\": [\"rnn\", 2]}",
+                 "must be a list of some of rnn, lstm, attention; got [\"rnn\",2]");
+    assert_fault("train", "{\"task\": true}", "must be a text; got true");
+    assert_fault("train", "{\"width\": \"wide\"}", "must be a whole number; got \"wide\"");
+    assert_fault("attention-steps", "{\"q\": [[1], []]}",
+                 "must be a matrix: a list of rows of numbers, none empty, all of one length; got [[1],[]]");
+    assert_fault(
+        "cost", "{\"lengths\": \"a text that is much longer than what a message repeats of it\"}",
+        "must be a list of whole numbers; got \"a text that is much longer than what a message repeats o...");
 }
 END_TEST
 
@@ -188,7 +232,9 @@ int main(void) {
     tcase_add_test(cases, strings_are_always_valid);
     tcase_add_test(cases, commas_are_where_they_belong);
     tcase_add_test(cases, csv_fields_are_quoted);
-    tcase_add_test(cases, parameters_come_back);
+    tcase_add_test(cases, stored_parameters_come_back);
+    tcase_add_test(cases, parameters_of_another_version_are_refused);
+    tcase_add_test(cases, wrong_types_are_told_what_is_allowed);
     tcase_add_test(cases, paths_find_their_routes);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
