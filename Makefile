@@ -48,6 +48,7 @@ CORE_SOURCES := $(wildcard core/*.c core/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
+BENCH_SOURCES := $(wildcard tests/bench/*.c)
 SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' server/* .ci/* tests/* tests/*/*)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
@@ -56,6 +57,7 @@ SERVER_OBJECTS := $(SERVER_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/assets_embedded.o
 SERVER_PARTS := $(filter-out $(BUILD)/server/main.o,$(SERVER_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
+BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
 
 .PHONY: all run install deps test-deps lint-deps test unit unit-programs api-test browser-test reference-test bench \
 	fuzz fuzz-programs format lint lint-format lint-c lint-scripts lint-page clean
@@ -120,7 +122,7 @@ unit: unit-programs
 api-test browser-test reference-test: test-deps all
 	tests/run --build $(BUILD) $(@:%-test=%)
 
-bench: all $(BUILD)/tests/bench/sgemm_peak
+bench: all $(BENCH_PROGRAMS)
 	tests/bench/run $(BUILD)/attnlab
 
 # Harnesses for libFuzzer, which is clang's. The corpora in tests/fuzz/corpus are read; what is found goes to the build folder.

@@ -1,4 +1,5 @@
-"""The service: how soon it is there, what it costs at rest, how it answers while it trains, what more cores bring.
+"""The service: how soon it is there, what it costs at rest, how it answers while it trains, what a class that watches
+costs the training, what more cores bring.
 
 Every figure is of the real daemon over HTTP, on a data directory of its own. Answers under load are counted by wrk
 (Debian: wrk; skipped without it). Where a figure is repeated, the median is shown and all are in the JSON.
@@ -16,8 +17,9 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-STARTS, SNAPSHOTS, POSTS, PAIRS = 5, 20, 5, 3
-IDLE_SECONDS, LOAD_SECONDS = 3, 5
+STARTS, SNAPSHOTS, POSTS, PAIRS, CROWD_PAIRS = 5, 20, 5, 3, 12
+IDLE_SECONDS, LOAD_SECONDS, CROWD_SECONDS = 3, 5, 3
+STREAMS = 500
 LENGTH = 240
 UNITS = {"us": 1e-3, "ms": 1, "s": 1e3}
 CHAPTER = [
@@ -187,6 +189,75 @@ def measure_answers(daemon, tell):
     return {"idle": idle, "training": training}
 
 
+def processor_seconds(process, thread=None):
+    """Of a process, or of those of its threads that have this name."""
+    threads = Path(f"/proc/{process}/task").iterdir()
+    used = [task for task in threads if thread in (None, (task / "comm").read_text().strip())]
+    fields = [(task / "stat").read_text().rpartition(")")[2].split() for task in used]
+    return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
+
+
+class Readers:
+    """Many event streams of one run, in a process of their own (event_readers.c)."""
+
+    def __init__(self, program, daemon, run, count):
+        address = urlsplit(daemon.url)
+        command = [program, address.hostname, str(address.port), f"/api/runs/{run}/events", str(count)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "open\n":
+            raise RuntimeError("the streams did not open")
+
+    def finish(self):
+        return json.loads(self.process.communicate()[0])
+
+
+def measure_watched_training(daemon, readers_program, count):
+    """Training steps a second of two runs at once, with so many streams on the first, and what the streams took."""
+    runs = [daemon.run(epochs=10000, seed=seed)["id"] for seed in range(2)]
+    readers = Readers(readers_program, daemon, runs[0], count) if count else None
+    time.sleep(0.5)
+
+    def look():
+        done = sum(json.loads(daemon.ask("GET", f"/api/runs/{run}"))["progress"]["done"] for run in runs)
+        used = processor_seconds(readers.process.pid) if readers else 0
+        return time.perf_counter(), done, processor_seconds(daemon.process.pid, "MHD-single"), used
+
+    before = look()
+    time.sleep(CROWD_SECONDS)
+    seconds, steps, service, client = (now - then for now, then in zip(look(), before))
+    for run in runs:
+        daemon.ask("POST", f"/api/runs/{run}/cancel")
+        daemon.finish(f"/api/runs/{run}")
+    result = {"steps_per_second": steps / seconds, "service_share": service / seconds, "client_share": client / seconds}
+    if readers:
+        received = readers.finish()
+        again = Readers(readers_program, daemon, runs[0], 1).finish()
+        received["lost"] = again["lasting_events"] - received["lasting_events"]
+        result["received"] = received
+    for run in runs:
+        daemon.ask("DELETE", f"/api/runs/{run}")
+    return result
+
+
+def measure_crowd(program, readers_program, tell):
+    """Training alone and watched by a class, in turn. The readers' own processor time is taken off: of `cores` cores,
+    training could have had only what they left."""
+    if not readers_program.exists():
+        tell(f"skipped: a class that watches needs {readers_program}, which make bench builds")
+        return None
+    counts = {"alone": 0, "watched": STREAMS}
+    with Folder() as data, Daemon(program, data, "--workers", "2") as daemon:
+        pairs = [
+            {name: measure_watched_training(daemon, readers_program, count) for name, count in counts.items()}
+            for _ in range(CROWD_PAIRS)
+        ]
+    ratios = [pair["watched"]["steps_per_second"] / pair["alone"]["steps_per_second"] for pair in pairs]
+    left = [1 - pair["watched"]["client_share"] / os.cpu_count() for pair in pairs]
+    slowdown = [1 - ratio for ratio in ratios]
+    own_slowdown = [1 - ratio / rest for ratio, rest in zip(ratios, left)]
+    return {"streams": STREAMS, "pairs": pairs, "slowdown": slowdown, "slowdown_without_clients": own_slowdown}
+
+
 def measure_speedup(program, model, epochs):
     """Seconds of one run on one worker and, in turn, on as many as the machine has cores."""
     seconds = {"one": [], "all": []}
@@ -219,6 +290,8 @@ def measure(program, options, tell):
         report["first_event_ms"] = measure_first_event(daemon)
         tell("measuring the service: answers while it trains")
         report["answers"] = measure_answers(daemon, tell)
+    tell("measuring the service: training while a class watches")
+    report["crowd"] = measure_crowd(program, options.build / "tests/bench/event_readers", tell)
     report["snapshots"] = measure_snapshots(program)
     tell("measuring the service: one run on all cores")
     report["speedup"] = [measure_speedup(program, model, epochs) for model in ("attention", "lstm")]
@@ -229,6 +302,21 @@ def measure(program, options, tell):
 
 def line(name, value, unit, target=""):
     return f"{name:58}{value:>10} {unit:12}{target:>12}"
+
+
+def format_crowd(crowd):
+    median = statistics.median
+    watched = [pair["watched"] for pair in crowd["pairs"]]
+    received = [one["received"] for one in watched]
+    whole = sum(one["complete"] for one in received if one["in_order"] == one["streams"] and one["lost"] == 0)
+    name = f"{crowd['streams']} streams on one run while two train: training slows by"
+    slowdown, own_slowdown = (100 * median(crowd[key]) for key in ("slowdown", "slowdown_without_clients"))
+    lines = [line(name, f"{own_slowdown:.1f}", "%", "< 10")]
+    lines.append(line("  with the clients on the same machine", f"{slowdown:.1f}", "%"))
+    for name, share in (("the service's HTTP thread", "service_share"), ("the clients", "client_share")):
+        lines.append(line(f"  of one core, {name}", f"{100 * median(one[share] for one in watched):.1f}", "%"))
+    lines.append(line("  whole and in order", f"{whole} of {sum(one['streams'] for one in received)}", ""))
+    return lines
 
 
 def format_report(report):
@@ -246,6 +334,8 @@ def format_report(report):
         lines.append(line("GET of a run, idle", f"{quiet['requests_per_second']:.0f}", "a second"))
         lines.append(line("GET of a run while two train, half within", f"{busy['p50_ms']:.2f}", "ms"))
         lines.append(line("GET of a run while two train, 99 % within", f"{busy['p99_ms']:.2f}", "ms", "< 10"))
+    if report["crowd"]:
+        lines += format_crowd(report["crowd"])
     for name, target in (("npy", "< 5"), ("json", "< 30")):
         kind = snapshots[name]
         lines.append(line(f"attention {LENGTH} x {LENGTH} as {name}, the first", f"{kind['first_ms']:.1f}", "ms"))
