@@ -8,11 +8,6 @@
 
 #include <math.h>
 
-static void exponential(float *values, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        values[i] = expf(values[i]);
-}
-
 static void hyperbolic_tangent(float *values, size_t count) {
     for (size_t i = 0; i < count; i++)
         values[i] = tanhf(values[i]);
@@ -133,9 +128,7 @@ static void adam_step(float *parameters, const float *gradient, float *first_mom
 
 const struct kernels kernels_plain = {
     .name = "plain",
-    .exponential = exponential,
     .hyperbolic_tangent = hyperbolic_tangent,
-    .sigmoid = sigmoid,
     .softmax_rows = softmax_rows,
     .softmax_rows_backward = softmax_rows_backward,
     .softmax_rows_backward_shared = softmax_rows_backward_shared,

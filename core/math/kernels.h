@@ -28,9 +28,7 @@ struct kernels {
     const char *name;
 
     /* In place over `count` floats. */
-    void (*exponential)(float *values, size_t count);
     void (*hyperbolic_tangent)(float *values, size_t count);
-    void (*sigmoid)(float *values, size_t count);
 
     /* scores[rows][columns] becomes softmax(scale * scores) of each row. -INFINITY gets weight 0; a row of
      * nothing else becomes all zero. */

@@ -15,27 +15,22 @@
 #include <math.h>
 
 /* Four independent vectors at a time keep the multipliers busy while each waits for its own chain. */
-#define DEFINE_ELEMENTWISE(name, function)                                                                   \
-    static void name(float *values, size_t count) {                                                          \
-        size_t i = 0;                                                                                        \
-        for (; i + 32 <= count; i += 32) {                                                                   \
-            __m256 a = function(_mm256_loadu_ps(values + i)), b = function(_mm256_loadu_ps(values + i + 8)); \
-            __m256 c = function(_mm256_loadu_ps(values + i + 16)),                                           \
-                   d = function(_mm256_loadu_ps(values + i + 24));                                           \
-            _mm256_storeu_ps(values + i, a);                                                                 \
-            _mm256_storeu_ps(values + i + 8, b);                                                             \
-            _mm256_storeu_ps(values + i + 16, c);                                                            \
-            _mm256_storeu_ps(values + i + 24, d);                                                            \
-        }                                                                                                    \
-        for (; i < count; i += 8) {                                                                          \
-            __m256i lanes = vector_first_lanes(count - i < 8 ? (int)(count - i) : 8);                        \
-            _mm256_maskstore_ps(values + i, lanes, function(_mm256_maskload_ps(values + i, lanes)));         \
-        }                                                                                                    \
+static void hyperbolic_tangent(float *values, size_t count) {
+    size_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+        __m256 a = vector_tanh(_mm256_loadu_ps(values + i)), b = vector_tanh(_mm256_loadu_ps(values + i + 8));
+        __m256 c = vector_tanh(_mm256_loadu_ps(values + i + 16)),
+               d = vector_tanh(_mm256_loadu_ps(values + i + 24));
+        _mm256_storeu_ps(values + i, a);
+        _mm256_storeu_ps(values + i + 8, b);
+        _mm256_storeu_ps(values + i + 16, c);
+        _mm256_storeu_ps(values + i + 24, d);
     }
-
-DEFINE_ELEMENTWISE(exponential, vector_exp)
-DEFINE_ELEMENTWISE(hyperbolic_tangent, vector_tanh)
-DEFINE_ELEMENTWISE(sigmoid, vector_sigmoid)
+    for (; i < count; i += 8) {
+        size_t left = count - i;
+        vector_store_first(values + i, left, vector_tanh(vector_load_first(values + i, left)));
+    }
+}
 
 static float largest_of(const float *row, size_t columns, __m256i tail) {
     __m256 largest = _mm256_set1_ps(-INFINITY);
@@ -272,8 +267,7 @@ static void adam_step(float *parameters, const float *gradient, float *first_mom
 /* What one with AVX-512 runs too: the others are in recurrent_kernels_avx512.c and
  * score_kernels_avx512.c. */
 #define COMMON_KERNELS                                                                                       \
-    .exponential = exponential, .sigmoid = sigmoid, .softmax_rows = softmax_rows,                            \
-    .softmax_rows_backward = softmax_rows_backward,                                                          \
+    .softmax_rows = softmax_rows, .softmax_rows_backward = softmax_rows_backward,                            \
     .softmax_rows_backward_shared = softmax_rows_backward_shared, .add_column_sums = add_column_sums,        \
     .layer_norm_forward = layer_norm_forward_avx2, .layer_norm_backward = layer_norm_backward_avx2,          \
     .add_values = add_values_avx2, .tile_softmax = tile_softmax_avx2, .tile_weights = tile_weights_avx2,     \

@@ -28,43 +28,49 @@ static void compare(const float *got, const float *expected, size_t count, float
     }
 }
 
-START_TEST(elementwise_functions) {
+START_TEST(hyperbolic_tangent) {
     const size_t count = (size_t)_i;
     draw(plain, count, 1, 8);
     memcpy(other, plain, sizeof other);
     memcpy(fast, other, sizeof fast);
-    kernels_plain.exponential(plain, count);
-    chosen->exponential(fast, count);
-    compare(fast, plain, count, 4e-7F, 0);
-    memcpy(plain, other, sizeof plain);
-    memcpy(fast, other, sizeof fast);
     kernels_plain.hyperbolic_tangent(plain, count);
     chosen->hyperbolic_tangent(fast, count);
-    compare(fast, plain, count, 4e-7F, 0);
-    memcpy(plain, other, sizeof plain);
-    memcpy(fast, other, sizeof fast);
-    kernels_plain.sigmoid(plain, count);
-    chosen->sigmoid(fast, count);
     compare(fast, plain, count, 4e-7F, 0);
     ck_assert(fast[count] == other[count]);
 }
 END_TEST
 
-START_TEST(extremes) {
-    float values[] = {0, -0.0F, 1e-30F, -1e-30F, 80, -80, 200, -200, INFINITY, -INFINITY, NAN};
-    enum { COUNT = sizeof values / sizeof values[0] };
-    float e[COUNT], t[COUNT], s[COUNT];
-    memcpy(e, values, sizeof e);
-    memcpy(t, values, sizeof t);
-    memcpy(s, values, sizeof s);
-    chosen->exponential(e, COUNT);
-    chosen->hyperbolic_tangent(t, COUNT);
-    chosen->sigmoid(s, COUNT);
-    ck_assert(e[0] == 1 && e[1] == 1 && e[2] == 1);
-    ck_assert(e[7] == 0 && e[9] == 0 && e[6] > 1e38F && e[8] > 1e38F && isnan(e[10]));
+static const float extreme_values[] = {0,   -0.0F, 1e-30F, -1e-30F,  80,        -80,
+                                       200, -200,  0.5F,   INFINITY, -INFINITY, NAN};
+enum { EXTREMES = sizeof extreme_values / sizeof extreme_values[0] };
+
+START_TEST(extremes_of_tanh) {
+    float t[EXTREMES];
+    memcpy(t, extreme_values, sizeof t);
+    chosen->hyperbolic_tangent(t, EXTREMES);
     ck_assert(t[0] == 0 && t[1] == 0 && t[2] == 1e-30F && t[3] == -1e-30F);
-    ck_assert(t[6] == 1 && t[7] == -1 && t[8] == 1 && t[9] == -1 && isnan(t[10]));
-    ck_assert(s[0] == 0.5F && s[6] == 1 && s[8] == 1 && s[7] < 1e-37F && s[9] < 1e-37F && isnan(s[10]));
+    ck_assert(t[6] == 1 && t[7] == -1 && t[9] == 1 && t[10] == -1 && isnan(t[11]));
+}
+END_TEST
+
+/* exp, as softmax uses it: of values up to 0. */
+START_TEST(extremes_of_softmax) {
+    float row[] = {0, -0.0F, -1e-30F, -80, -200, -INFINITY};
+    chosen->softmax_rows(row, 1, 6, 1);
+    ck_assert(row[0] == row[1] && row[0] == row[2]);
+    ck_assert(fabsf(3 * row[0] - 1) < 1e-6F);
+    ck_assert(row[3] > 0 && row[3] < 1e-34F && row[4] == 0 && row[5] == 0);
+}
+END_TEST
+
+/* sigmoid, as the gates of an LSTM use it: the input gate's values are in the first rows of `gates`. */
+START_TEST(extremes_of_sigmoid) {
+    float gates[4][EXTREMES] = {0}, cell[EXTREMES], cell_tanh[EXTREMES], hidden[EXTREMES];
+    const float *s = gates[0];
+    memcpy(gates[0], extreme_values, sizeof gates[0]);
+    chosen->lstm_step(gates[0], NULL, cell, cell_tanh, hidden, 1, EXTREMES);
+    ck_assert(s[0] == 0.5F && s[1] == 0.5F && s[6] == 1 && s[9] == 1);
+    ck_assert(s[7] < 1e-37F && s[10] < 1e-37F && isnan(s[11]));
 }
 END_TEST
 
@@ -198,8 +204,10 @@ int main(void) {
     chosen = kernels_choose();
     Suite *suite = suite_create("kernels");
     TCase *tests = tcase_create(chosen->name);
-    tcase_add_loop_test(tests, elementwise_functions, 1, 70);
-    tcase_add_test(tests, extremes);
+    tcase_add_loop_test(tests, hyperbolic_tangent, 1, 70);
+    tcase_add_test(tests, extremes_of_tanh);
+    tcase_add_test(tests, extremes_of_softmax);
+    tcase_add_test(tests, extremes_of_sigmoid);
     tcase_add_loop_test(tests, softmax_and_its_gradient, 1, 40);
     tcase_add_loop_test(tests, column_sums_and_tanh_backward, 1, 40);
     tcase_add_loop_test(tests, lstm_steps, 1, 40);
