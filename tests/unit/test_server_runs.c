@@ -388,7 +388,7 @@ START_TEST(a_comparison_makes_a_table) {
     ck_assert_int_eq(row->parameter_count, COUNTING_WEIGHTS);
     ck_assert_double_eq(row->seconds, 1.5);
     struct text json = {0};
-    comparison_write_json(&json, NULL, &view);
+    comparison_write_json(&json, NULL, &view, false);
     json_t *object = json_loads(json.bytes, 0, NULL);
     ck_assert_uint_eq(json_array_size(json_object_get(object, "runs")), VARIANTS * SEEDS);
     ck_assert_uint_eq(json_array_size(json_object_get(object, "rows")), VARIANTS);
