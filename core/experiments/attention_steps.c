@@ -112,7 +112,9 @@ static void default_integer(struct parameter_set *set, const char *name, int64_t
 }
 
 static bool complete(struct parameter_set *set, const struct data_source *data,
-                     struct parameter_faults *faults, struct error *error) {
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults,
+                     struct error *error) {
+    (void)memory_limit_bytes;
     (void)data;
     (void)error;
     bool any_given = parameter_is_set(set, "q") || parameter_is_set(set, "k") || parameter_is_set(set, "v");

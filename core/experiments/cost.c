@@ -2,14 +2,16 @@
  * weights, and attention in tiles, which keeps no matrix (core/layers/tiled_attention.h).
  *
  * A forward pass of each untrained model over one batch: once to warm up, then `repeats` times in turn, so
- * that a change of the machine's speed meets both; the median counts. */
+ * that a change of the machine's speed meets all; the median counts. Where the matrix would not fit in memory
+ * it is only counted, and the other two are measured. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0 };
+enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0, LENGTH_MAXIMUM = 4096 };
 enum { RNN, ATTENTION, TILED, MODEL_COUNT };
 
 static const char *const model_names[MODEL_COUNT] = {
@@ -21,7 +23,7 @@ static const struct parameter_declaration declarations[] = {
      .title = "Lengths",
      .meaning = "The sequence lengths to measure, in this order.",
      .minimum = 1,
-     .maximum = 4096,
+     .maximum = LENGTH_MAXIMUM,
      .length_maximum = 12,
      .default_text = "30,60,120,240"},
     {.name = "batch",
@@ -38,6 +40,14 @@ static const struct parameter_declaration declarations[] = {
      .minimum = 1,
      .maximum = 1000,
      .default_number = 10},
+    {.name = "matrix_up_to",
+     .type = PARAMETER_INTEGER,
+     .title = "Matrix up to",
+     .meaning = "The greatest length at which attention with its matrix is measured too.",
+     .maximum = LENGTH_MAXIMUM,
+     .default_number = LENGTH_MAXIMUM,
+     .default_depends = true,
+     .default_note = "less where the matrix would not fit in memory"},
 };
 
 static struct drawn_model_request request_of(const struct parameter_set *set, size_t model, size_t steps) {
@@ -49,21 +59,50 @@ static struct drawn_model_request request_of(const struct parameter_set *set, si
                                             model == TILED ? ATTENTION_IN_TILES : ATTENTION_WITH_MATRIX};
 }
 
+/* The longest of the lengths for which the matrix, and that of every shorter one, fits in memory. */
+static bool complete(struct parameter_set *set, const struct data_source *data,
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults,
+                     struct error *error) {
+    (void)data;
+    (void)error;
+    if (parameter_is_set(set, "matrix_up_to"))
+        return true;
+    const struct parameter_value *lengths = parameter_value(set, "lengths");
+    int64_t longest = LENGTH_MAXIMUM;
+    for (size_t i = 0; i < lengths->count; i++) {
+        struct drawn_model_request request = request_of(set, ATTENTION, (size_t)lengths->integers[i]);
+        if (drawn_model_size(&request) > memory_limit_bytes && lengths->integers[i] <= longest)
+            longest = lengths->integers[i] - 1;
+    }
+    parameter_set_integer(set, (size_t)parameter_find(set, "matrix_up_to"), longest, faults);
+    return true;
+}
+
+/* A run that an earlier version stored says nothing of it: it had checked that all matrices fit. */
+static bool is_measured(const struct parameter_set *set, size_t model, size_t length) {
+    return model != ATTENTION || !parameter_is_set(set, "matrix_up_to") ||
+           length <= (size_t)parameter_integer(set, "matrix_up_to");
+}
+
 static void validate(const struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
     (void)data;
     const struct parameter_value *lengths = parameter_value(set, "lengths");
-    for (size_t i = 0; i < lengths->count; i++) {
-        struct drawn_model_request request = request_of(set, ATTENTION, (size_t)lengths->integers[i]);
-        if (!drawn_model_check_size(&request, memory_limit_bytes, "lengths", faults))
-            return;
-    }
+    for (size_t i = 0; i < lengths->count; i++)
+        for (size_t m = 0; m < MODEL_COUNT; m++) {
+            size_t length = (size_t)lengths->integers[i];
+            struct drawn_model_request request = request_of(set, m, length);
+            if (is_measured(set, m, length) &&
+                !drawn_model_check_size(&request, memory_limit_bytes,
+                                        m == ATTENTION ? "matrix_up_to" : "lengths", faults))
+                return;
+        }
 }
 
 /* What one length costs. */
 struct cost_row {
     size_t length;
-    double milliseconds[MODEL_COUNT];
+    double milliseconds[MODEL_COUNT]; /* NAN: not measured */
     size_t bytes[MODEL_COUNT]; /* of the layer itself: what it keeps and what it works in, for the batch */
 };
 
@@ -83,19 +122,22 @@ static size_t layer_bytes(const struct model *model, size_t batch) {
     return (layer_saved_size(layer, batch) + layer_scratch_size(layer, batch)) * sizeof(float);
 }
 
-/* Times both models in turn; seconds[MODEL_COUNT][repeats]. ERROR_CANCELLED when asked to stop. */
+/* Times the models that are open, in turn; seconds[MODEL_COUNT][repeats]. ERROR_CANCELLED when asked to stop.
+ */
 static bool time_passes(const struct experiment_context *context, struct drawn_model *models,
                         const struct example_set *examples, size_t repeats, double *seconds,
                         struct error *error) {
-    for (size_t m = 0; m < MODEL_COUNT; m++)
-        drawn_model_forward(&models[m], examples->values, examples->count);
-    for (size_t r = 0; r < repeats; r++)
+    enum { WARM_UP = 1 };
+    for (size_t r = 0; r < WARM_UP + repeats; r++)
         for (size_t m = 0; m < MODEL_COUNT; m++) {
+            if (models[m].parameters == NULL)
+                continue;
             if (!experiment_check_cancelled(context, error))
                 return false;
-            double start = experiment_seconds_now(context);
+            double start = r < WARM_UP ? 0 : experiment_seconds_now(context);
             drawn_model_forward(&models[m], examples->values, examples->count);
-            seconds[m * repeats + r] = experiment_seconds_now(context) - start;
+            if (r >= WARM_UP)
+                seconds[m * repeats + r - WARM_UP] = experiment_seconds_now(context) - start;
         }
     return true;
 }
@@ -110,19 +152,35 @@ static bool measure_length(const struct experiment_context *context, struct cost
     bool done = task != NULL;
     for (size_t m = 0; m < MODEL_COUNT && done; m++) {
         struct drawn_model_request request = request_of(set, m, row->length);
+        struct model model = drawn_model_build(&request);
+        row->bytes[m] = layer_bytes(&model, batch);
+        row->milliseconds[m] = (double)NAN;
+        if (!is_measured(set, m, row->length))
+            continue;
         struct torch_generator generator;
         torch_generator_seed(&generator, WEIGHTS_SEED);
         done = drawn_model_open(&models[m], &request, &generator, error);
     }
     done = done && time_passes(context, models, &task->train, repeats, seconds, error);
-    for (size_t m = 0; m < MODEL_COUNT && done; m++) {
-        row->milliseconds[m] = 1000 * median(seconds + m * repeats, repeats);
-        row->bytes[m] = layer_bytes(&models[m].model, batch);
-    }
+    for (size_t m = 0; m < MODEL_COUNT && done; m++)
+        if (models[m].parameters != NULL)
+            row->milliseconds[m] = 1000 * median(seconds + m * repeats, repeats);
     for (size_t m = 0; m < MODEL_COUNT; m++)
         drawn_model_close(&models[m]);
     task_free(task);
     return done;
+}
+
+/* Null where attention with its matrix was measured. */
+static void write_reason(const struct result_sink *sink, const struct cost_row *row) {
+    char reason[120];
+    if (!isnan(row->milliseconds[ATTENTION])) {
+        result_null(sink, "attention_not_measured");
+        return;
+    }
+    snprintf(reason, sizeof reason, "above matrix_up_to; with its matrix attention would take %.1f MB",
+             (double)row->bytes[ATTENTION] / 1e6);
+    result_text(sink, "attention_not_measured", reason);
 }
 
 /* `before` is the row above, or NULL: the ratios say how much each figure grew from there. */
@@ -133,6 +191,7 @@ static void write_row(const struct result_sink *sink, const struct cost_row *row
     result_integer(sink, "length", (int64_t)row->length);
     result_number(sink, "rnn_ms", row->milliseconds[RNN]);
     result_number(sink, "attention_ms", row->milliseconds[ATTENTION]);
+    write_reason(sink, row);
     result_integer(sink, "scores", (int64_t)(row->length * row->length));
     /* The score matrices of the batch, which are part of the attention layer's bytes. */
     result_integer(sink, "score_bytes", (int64_t)(batch * row->length * row->length * sizeof(float)));
@@ -143,7 +202,7 @@ static void write_row(const struct result_sink *sink, const struct cost_row *row
     /* Which way of computing attention takes less. */
     result_begin_object(sink, "wins");
     result_text(sink, "time",
-                row->milliseconds[TILED] < row->milliseconds[ATTENTION] ? "tiled" : "attention");
+                row->milliseconds[ATTENTION] <= row->milliseconds[TILED] ? "attention" : "tiled");
     result_text(sink, "bytes", row->bytes[TILED] < row->bytes[ATTENTION] ? "tiled" : "attention");
     result_end_object(sink);
     /* Null in the first row. */
@@ -192,10 +251,10 @@ const struct experiment experiment_cost = {
     .name = "cost",
     .title = "What it costs",
     .summary = "Measures time and memory of an RNN and of attention, with its matrix and in tiles, against "
-               "the length "
-               "of the sequence.",
+               "the length of the sequence.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
+    .complete = complete,
     .validate = validate,
     .run = run,
 };

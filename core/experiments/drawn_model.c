@@ -5,15 +5,19 @@
 
 enum { CHAPTER_WIDTH = 32, CHAPTER_CLASSES = 2 };
 
-/* Over a measuring arena this only adds up. */
-static void lay_out(struct drawn_model *model, const struct drawn_model_request *request,
-                    struct arena *arena) {
+struct model drawn_model_build(const struct drawn_model_request *request) {
     struct model_options options = {.steps = request->steps,
                                     .class_count = CHAPTER_CLASSES,
                                     .width = CHAPTER_WIDTH,
                                     .position = request->position,
                                     .storage = request->storage};
-    model->model = model_build(model_find(request->name), &options);
+    return model_build(model_find(request->name), &options);
+}
+
+/* Over a measuring arena this only adds up. */
+static void lay_out(struct drawn_model *model, const struct drawn_model_request *request,
+                    struct arena *arena) {
+    model->model = drawn_model_build(request);
     model->parameters = arena_floats(arena, model->model.parameter_count);
     model_workspace_layout(&model->workspace, &model->model, request->examples, request->with_gradients,
                            arena);

@@ -27,6 +27,9 @@ struct drawn_model {
     struct arena arena; /* owned; holds parameters and workspace */
 };
 
+/* The model alone, which takes no memory of its own. */
+struct model drawn_model_build(const struct drawn_model_request *request);
+
 /* The bytes that drawn_model_open would take; SIZE_MAX where that overflows. */
 size_t drawn_model_size(const struct drawn_model_request *request);
 

@@ -70,9 +70,11 @@ struct experiment {
     const char *summary; /* one sentence: what it shows */
     const struct parameter_declaration *parameters;
     size_t parameter_count;
-    /* Fills in the defaults that depend on other values, after the fixed ones. May be NULL. */
+    /* Fills in the defaults that depend on other values, or on the memory that a run may take, after the
+     * fixed ones. May be NULL. */
     bool (*complete)(struct parameter_set *set, const struct data_source *data,
-                     struct parameter_faults *faults, struct error *error);
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults,
+                     struct error *error);
     /* Checks what single declarations cannot: values that must fit together, data sets that must exist, a
      * size that must fit in memory (`memory_limit_bytes`). Adds faults. May be NULL. */
     void (*validate)(const struct parameter_set *set, const struct data_source *data,

@@ -30,7 +30,7 @@ bool experiment_prepare(const struct experiment *experiment, struct parameter_se
      * something to look at and all faults come out at once. */
     if (!parameter_set_apply_defaults(set, error))
         return false;
-    if (experiment->complete != NULL && !experiment->complete(set, data, faults, error))
+    if (experiment->complete != NULL && !experiment->complete(set, data, memory_limit_bytes, faults, error))
         return false;
     if (experiment->validate != NULL)
         experiment->validate(set, data, memory_limit_bytes, faults);

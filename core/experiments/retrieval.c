@@ -97,7 +97,9 @@ static size_t size_parameter(const struct parameter_set *set, const char *name) 
 }
 
 static bool complete(struct parameter_set *set, const struct data_source *data,
-                     struct parameter_faults *faults, struct error *error) {
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults,
+                     struct error *error) {
+    (void)memory_limit_bytes;
     (void)data;
     (void)error;
     if (parameter_is_set(set, "pool"))

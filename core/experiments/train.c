@@ -173,7 +173,9 @@ static void set_count(struct parameter_set *set, const char *name, size_t value,
 }
 
 static bool complete(struct parameter_set *set, const struct data_source *data,
-                     struct parameter_faults *faults, struct error *error) {
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults,
+                     struct error *error) {
+    (void)memory_limit_bytes;
     struct task_summary summary = {
         .kind = DATASET_NUMBERS, .sequence_length = 60, .train_examples = 2000, .test_examples = 600};
     struct error failure = {0};

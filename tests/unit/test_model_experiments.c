@@ -153,6 +153,31 @@ START_TEST(cost_is_the_median_by_the_contexts_clock) {
 }
 END_TEST
 
+START_TEST(a_matrix_that_does_not_fit_is_left_out) {
+    struct parameter_set set;
+    struct parameter_faults faults = {0};
+    prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096,2048,30"), &set, &faults);
+    ck_assert_uint_eq(faults.count, 0);
+    ck_assert_int_eq(parameter_integer(&set, "matrix_up_to"), 2047);
+    parameter_set_free(&set);
+    prepare_experiment(&experiment_cost, NULL, &set, &faults);
+    ck_assert_int_eq(parameter_integer(&set, "matrix_up_to"), 4096);
+    parameter_set_free(&set);
+
+    run_experiment(&experiment_cost,
+                   SETTINGS("lengths", "8,16", "batch", "2", "repeats", "1", "matrix_up_to", "15"), &tree);
+    ck_assert_int_eq(result_tree_get(&tree, "rows.0.attention_not_measured")->kind, RESULT_NULL);
+    ck_assert_double_gt(result_tree_value(&tree, "rows.0.attention_ms"), 0);
+    ck_assert_int_eq(result_tree_get(&tree, "rows.1.attention_ms")->kind, RESULT_NULL);
+    ck_assert_int_eq(result_tree_get(&tree, "rows.1.ratio.attention_ms")->kind, RESULT_NULL);
+    ck_assert_ptr_nonnull(
+        strstr(result_tree_get(&tree, "rows.1.attention_not_measured")->text, "above matrix_up_to"));
+    ck_assert_double_gt(result_tree_value(&tree, "rows.1.tiled_ms"), 0);
+    ck_assert_double_gt(result_tree_value(&tree, "rows.1.ratio.attention_bytes"), 1);
+    ck_assert_str_eq(result_tree_get(&tree, "rows.1.wins.time")->text, "tiled");
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused) {
     assert_rejected(&experiment_gradient_reach, SETTINGS("sequence_length", "1"), "sequence_length",
                     "must be at least 2 and at most 2000; got 1");
@@ -160,10 +185,16 @@ START_TEST(what_does_not_fit_is_refused) {
                     "member 2 must be one of rnn, lstm, attention; got \"gru\"");
     struct parameter_set set;
     struct parameter_faults faults = {0};
-    prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096"), &set, &faults);
+    prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096", "batch", "1024"), &set, &faults);
     ck_assert_uint_eq(faults.count, 1);
     ck_assert_str_eq(faults.items[0].field, "lengths");
-    ck_assert_ptr_nonnull(strstr(faults.items[0].message, "64 examples of 4096 steps"));
+    ck_assert_ptr_nonnull(strstr(faults.items[0].message, "1024 examples of 4096 steps"));
+    parameter_faults_free(&faults);
+    parameter_set_free(&set);
+    prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096", "matrix_up_to", "4096"), &set,
+                       &faults);
+    ck_assert_uint_eq(faults.count, 1);
+    ck_assert_str_eq(faults.items[0].field, "matrix_up_to");
     parameter_faults_free(&faults);
     parameter_set_free(&set);
     prepare_experiment(&experiment_gradient_reach, SETTINGS("sequence_length", "2000", "examples", "4096"),
@@ -198,6 +229,7 @@ int main(void) {
     tcase_add_test(cases, cost_is_measured);
     tcase_add_test(cases, tiles_win_in_memory_where_sequences_are_long);
     tcase_add_test(cases, cost_is_the_median_by_the_contexts_clock);
+    tcase_add_test(cases, a_matrix_that_does_not_fit_is_left_out);
     tcase_add_test(cases, what_does_not_fit_is_refused);
     tcase_add_test(cases, runs_can_be_cancelled);
     suite_add_tcase(suite, cases);
