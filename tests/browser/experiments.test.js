@@ -139,6 +139,20 @@ test("cost: measured times, and four times the scores at twice the length", asyn
     await close();
 });
 
+test("cost: a matrix that is left out leaves a gap, and says why", async () => {
+    const { page, faults, close } = await lab.open("#cost?lengths=8,16,32&batch=4&repeats=1&matrix_up_to=16");
+    await page.getByRole("button", { name: "Measure" }).click();
+    const rows = await readTable(page, "Measured here");
+    assert.match(rows[2][3], /ms$/);
+    assert.deepEqual(rows[3].slice(3, 5), ["–", ""]);
+    assert.match(rows[3][5], /ms$/);
+    await page.getByText("T = 32: attention was not measured: above matrix_up_to").waitFor();
+    const growth = page.locator("li", { hasText: "Attention’s time grows fourfold" }).locator(".measured");
+    assert.match(await growth.textContent(), /^× \d+\.\d+$/);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("the block: 12,704 parameters, and the shape of its input", async () => {
     const { page, faults, close } = await lab.open("#transformer-block");
     await page.locator("caption", { hasText: "12,704 parameters" }).waitFor();

@@ -16,11 +16,14 @@ const milliseconds = (value) =>
     value === null || value === undefined ? "\u2013" : `${value < 10 ? fixed(value, 3) : fixed(value, 1)} ms`;
 const times = (value) => (value === null ? "" : `\u00d7 ${fixed(value, 2)}`);
 
+// How much a figure has grown from one row to another; null where one of them was not measured.
+const growthOf = (row, before, name) => (before?.[name] && typeof row[name] === "number" ? row[name] / before[name] : null);
+
 // Columns that only a server with a tiled attention gives.
 const has = (rows, name) => rows.some((row) => row[name] !== undefined);
 
 function measuredTable(rows) {
-    const growth = (name) => (row) => times(row.previous && row.previous[name] ? row[name] / row.previous[name] : null);
+    const growth = (name) => (row) => times(growthOf(row, row.previous, name));
     const tiled = has(rows, "tiled_ms");
     return createTable({
         caption: "Measured here; \u00d7 is against the row above",
@@ -49,6 +52,10 @@ function measuredTable(rows) {
                 : []),
         ],
         rows: rows.map((row, index) => ({ ...row, previous: rows[index - 1] ?? null })),
+        note: rows
+            .filter((row) => row.attention_not_measured)
+            .map((row) => `T = ${integer(row.length)}: attention was not measured: ${row.attention_not_measured}.`)
+            .join(" "),
     });
 }
 
@@ -156,8 +163,8 @@ export function mount(root, page) {
 const doublings = (rows, name) =>
     rows
         .slice(1)
-        .map((row, index) => ({ factor: row.length / rows[index].length, growth: row[name] / rows[index][name] }))
-        .filter((one) => one.factor === 2 && Number.isFinite(one.growth))
+        .map((row, index) => ({ factor: row.length / rows[index].length, growth: growthOf(row, rows[index], name) }))
+        .filter((one) => one.factor === 2 && one.growth !== null)
         .map((one) => one.growth);
 const list = (values) => values.map((value) => `\u00d7 ${fixed(value, 2)}`).join(", ");
 
@@ -165,7 +172,8 @@ const CLAIMS = [
     {
         claim: "At the shortest length attention is faster than the RNN.",
         check(rows) {
-            const [first] = rows;
+            const first = rows.find((row) => row.attention_ms !== null);
+            if (!first) return false;
             const shown = first.attention_ms < first.rnn_ms;
             return {
                 shown,
