@@ -1,0 +1,182 @@
+/* What becomes of runs when the process ends, is killed, or has no room on the disk. */
+#include "server/store_sqlite.h"
+#include "tests/unit/runs_fixture.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* The last weights of a run, mixed into one number. */
+static double last_weights(const char *id) {
+    float *weights = NULL;
+    size_t found = 0, count = 0;
+    double sum = 0;
+    ck_assert(store->read_weights(store, id, STORE_LAST_EPOCH, &found, &weights, &count, &error));
+    for (size_t i = 0; i < count; i++)
+        sum = sum * 1.000001 + weights[i];
+    free(weights);
+    return sum;
+}
+
+/* Every epoch of a run is in its metrics and its events once. */
+static void assert_whole(const char *id, size_t epochs) {
+    struct epoch_metrics *rows = NULL;
+    struct event_record *events = NULL;
+    size_t count = 0, seen = 0, ends = 0;
+    ck_assert(store->read_metrics(store, id, &rows, &count, &error));
+    ck_assert_uint_eq(count, epochs + 1);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_eq(rows[i].epoch, i);
+    free(rows);
+    ck_assert(store->read_events(store, id, 0, UINT64_MAX >> 1, 100000, &events, &count, &error));
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind == EVENT_EPOCH) {
+            char expected[32];
+            snprintf(expected, sizeof expected, "\"epoch\":%zu,", seen++);
+            ck_assert_ptr_nonnull(strstr(events[i].payload, expected));
+        }
+        ends += events[i].kind == EVENT_END;
+        free(events[i].payload);
+    }
+    free(events);
+    ck_assert_uint_eq(seen, epochs + 1);
+    ck_assert_uint_eq(ends, 1);
+}
+
+START_TEST(an_interrupted_run_goes_on) {
+    char id[ID_SIZE], waiting[ID_SIZE], whole[ID_SIZE];
+    struct runs_counts counts;
+    open_all((struct runs_options){.worker_count = 1}, true);
+    create_run(SETTINGS("epochs=60", "steps=5", "pause_ms=1", "seed=3"), id);
+    create_run(SETTINGS("epochs=60", "steps=5", "seed=3"), waiting);
+    wait_for_state(id, is_running, NULL);
+    sleep_ms(30);
+    close_all();
+    open_all((struct runs_options){.worker_count = 2}, false);
+    runs_count(runs, &counts);
+    ck_assert_uint_eq(counts.queued, 2);
+    ck_assert(runs_start(runs, &error));
+    create_run(SETTINGS("epochs=60", "steps=5", "seed=3"), whole);
+    assert_ends(id, RUN_SUCCEEDED);
+    assert_ends(waiting, RUN_SUCCEEDED);
+    assert_ends(whole, RUN_SUCCEEDED);
+    ck_assert_double_eq(last_weights(id), last_weights(whole));
+    ck_assert_double_eq(last_weights(waiting), last_weights(whole));
+    assert_whole(id, 60);
+    close_all();
+}
+END_TEST
+
+START_TEST(a_run_of_an_unknown_experiment_fails) {
+    struct run_record run = {.id = "stray",
+                             .experiment = "alchemy",
+                             .name = "",
+                             .parameters_json = "{}",
+                             .owner = "",
+                             .progress_unit = ""};
+    store = fixture_open_store();
+    ck_assert(store->add_runs(store, NULL, &run, 1, NULL, 0, &error));
+    store->close(store);
+    open_all((struct runs_options){.worker_count = 1}, false);
+    ck_assert(runs_find(runs, "stray", &run, &error));
+    ck_assert_int_eq(run.state, RUN_FAILED);
+    ck_assert_ptr_nonnull(strstr(run.error, "no experiment alchemy"));
+    run_record_clear(&run);
+    close_all();
+}
+END_TEST
+
+/* A process of its own that goes on with what it finds; with `create_first` it first creates runs and says
+ * their ids on `pipe`, each only once it is acknowledged. */
+static void live(bool create_first, int pipe_end) {
+    open_all((struct runs_options){.worker_count = 2}, true);
+    for (int i = 0; create_first && i < 4; i++) {
+        char id[ID_SIZE], seed[16];
+        snprintf(seed, sizeof seed, "seed=%d", i);
+        create_run(SETTINGS("epochs=40", "steps=3", "pause_ms=1", seed), id);
+        if (write(pipe_end, id, ID_SIZE) != ID_SIZE)
+            abort();
+    }
+    for (;;)
+        pause();
+}
+
+/* Starts such a process and kills it after `milliseconds`; collects the ids it acknowledged. */
+static void live_and_die(bool create_first, long milliseconds, char ids[4][ID_SIZE], size_t *count) {
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0)
+        live(create_first, ends[1]);
+    close(ends[1]);
+    sleep_ms(milliseconds);
+    kill(child, SIGKILL);
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status));
+    while (create_first && *count < 4 && read(ends[0], ids[*count], ID_SIZE) == ID_SIZE)
+        ++*count;
+    close(ends[0]);
+}
+
+START_TEST(killed_at_any_instant_nothing_acknowledged_is_lost) {
+    char ids[4][ID_SIZE], whole[ID_SIZE];
+    size_t count = 0;
+    srand((unsigned)time(NULL));
+    live_and_die(true, 20 + rand() % 150, ids, &count);
+    for (int i = 0; i < 4; i++)
+        live_and_die(false, 5 + rand() % 100, ids, &count);
+    open_all((struct runs_options){.worker_count = 2}, true);
+    for (size_t i = 0; i < count; i++) {
+        char seed[32];
+        snprintf(seed, sizeof seed, "seed=%zu", i);
+        assert_ends(ids[i], RUN_SUCCEEDED);
+        assert_whole(ids[i], 40);
+        create_run(SETTINGS("epochs=40", "steps=3", seed), whole);
+        assert_ends(whole, RUN_SUCCEEDED);
+        ck_assert_double_eq(last_weights(ids[i]), last_weights(whole));
+    }
+    close_all();
+}
+END_TEST
+
+static void limit_pages(const char *pages) {
+    char pragma[64];
+    snprintf(pragma, sizeof pragma, "PRAGMA max_page_count = %s", pages);
+    struct connection *writer = &sqlite_store_of(store)->writer;
+    pthread_mutex_lock(&writer->mutex);
+    sqlite3_exec(writer->database, pragma, NULL, NULL, NULL);
+    pthread_mutex_unlock(&writer->mutex);
+}
+
+START_TEST(a_full_disk_fails_the_run_and_nothing_else) {
+    char id[ID_SIZE], next[ID_SIZE];
+    struct run_record run;
+    open_all((struct runs_options){.worker_count = 1}, true);
+    create_run(SETTINGS("epochs=1000", "steps=1", "pause_ms=1"), id);
+    wait_for_state(id, is_running, NULL);
+    limit_pages("1");
+    wait_for_state(id, run_state_has_ended, &run);
+    ck_assert_int_eq(run.state, RUN_FAILED);
+    ck_assert_str_eq(run.error, "the disk with the data directory is full");
+    run_record_clear(&run);
+    limit_pages("1000000");
+    create_run(SETTINGS("epochs=1"), next);
+    assert_ends(next, RUN_SUCCEEDED);
+    close_all();
+    open_all((struct runs_options){.worker_count = 1}, false);
+    assert_ends(id, RUN_FAILED);
+    close_all();
+}
+END_TEST
+
+static void add_tests(TCase *cases) {
+    tcase_add_test(cases, an_interrupted_run_goes_on);
+    tcase_add_test(cases, a_run_of_an_unknown_experiment_fails);
+    tcase_add_loop_test(cases, killed_at_any_instant_nothing_acknowledged_is_lost, 0, 4);
+    tcase_add_test(cases, a_full_disk_fails_the_run_and_nothing_else);
+}
+
+int main(void) {
+    return runs_suite_run("restarts", add_tests);
+}
