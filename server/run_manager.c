@@ -111,8 +111,6 @@ static void *take_run(void *owner) {
     bool has_unsaved = runs->unsaved > 0;
     if (!runs->is_stopping)
         entry = run_queue_pop(runs->queue);
-    if (entry != NULL)
-        runs->running++;
     pthread_mutex_unlock(&runs->mutex);
     if (has_unsaved)
         runs_save_unsaved(runs);
@@ -121,11 +119,7 @@ static void *take_run(void *owner) {
 
 /* struct worker_callbacks' perform. */
 static void perform_run(void *owner, void *task, const struct parallel_executor *parallel) {
-    struct runs *runs = owner;
-    run_perform(runs, task, parallel);
-    pthread_mutex_lock(&runs->mutex);
-    runs->running--;
-    pthread_mutex_unlock(&runs->mutex);
+    run_perform(owner, task, parallel);
 }
 
 bool runs_start(struct runs *runs, struct error *error) {

@@ -218,10 +218,13 @@ bool runs_delete(struct runs *runs, const char *id, struct error *error) {
 }
 
 void runs_count(struct runs *runs, struct runs_counts *counts) {
+    *counts = (struct runs_counts){0};
     pthread_mutex_lock(&runs->mutex);
     counts->workers = runs->workers != NULL ? workers_count(runs->workers) : 0;
-    counts->running = runs->running;
-    counts->queued = run_queue_length(runs->queue);
+    for (const struct active_run *run = runs->active; run != NULL; run = run->next) {
+        counts->running += run->record.state == RUN_RUNNING;
+        counts->queued += run->record.state == RUN_QUEUED;
+    }
     memcpy(counts->ended, runs->ended, sizeof counts->ended);
     pthread_mutex_unlock(&runs->mutex);
     counts->steps = atomic_load(&runs->steps);

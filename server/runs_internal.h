@@ -37,7 +37,7 @@ struct runs {
     /* Under the mutex. */
     struct run_queue *queue;
     struct active_run *active; /* a list without order */
-    size_t running, unsaved;
+    size_t unsaved;
     bool is_stopping;
     size_t ended[RUN_CANCELLED + 1];
     _Atomic unsigned long long steps, epochs;

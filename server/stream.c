@@ -156,6 +156,8 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
     (void)position;
     struct event_stream *stream = argument;
     struct parking *parking = stream->service->parking;
+    if (stream->has_said_goodbye) /* what comes after it is for the next connection */
+        return MHD_CONTENT_READER_END_OF_STREAM;
     for (;;) {
         unsigned long version = parking_version(parking);
         bool may_be_over = stream->event_index == stream->event_count && is_run_over(stream);
@@ -171,7 +173,7 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
             statistics_add_bytes(stream->service->statistics, 0, written);
             return (ssize_t)written;
         }
-        if (!stream->has_ended && !stream->has_said_goodbye && size >= sizeof goodbye - 1 &&
+        if (!stream->has_ended && size >= sizeof goodbye - 1 &&
             atomic_load(&stream->service->is_draining)) {
             stream->has_said_goodbye = true;
             memcpy(buffer, goodbye, sizeof goodbye - 1);
