@@ -18,6 +18,7 @@ const pages = [...chapters, ...extraPages];
 let leave = new AbortController();
 let shownAddress = null;
 let experiments = null;
+let session = null;
 
 async function loadExperiments() {
     experiments ??= get("/api/experiments").then(
@@ -109,6 +110,7 @@ async function showChapter(entry, parameters) {
         module.mount(body, {
             signal,
             parameters,
+            session,
             experiment: (name) => known.get(name),
             experimentNames: [...known.keys()],
             remember: (values) => {
@@ -166,7 +168,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 addEventListener("hashchange", route);
 // First of all: with the answer comes the cookie by which this browser owns what it makes.
-await openSession(document.getElementById("session"));
+session = await openSession(document.getElementById("session"));
 listen((type) => {
     if (type === "open") connection.textContent = "";
     if (type === "lost") connection.textContent = "The server does not answer; trying again\u2026";

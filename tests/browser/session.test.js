@@ -1,22 +1,89 @@
 // The page where a lecturer's token is needed: a student watches, the lecturer signs in, and out again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assertAccessible, eventually, startPage } from "../support/browser.js";
+import { assertAccessible, eventually, readTable, startPage } from "../support/browser.js";
+import { longTraining, smallTraining } from "../support/client.js";
 
 const token = "correct-horse-battery-staple";
 
-let lab;
+let lab, classroom;
 before(async () => {
-    lab = await startPage({ args: ["--access", "token", "--students", "read"], env: { ATTNLAB_TOKEN: token } });
+    const start = (students) =>
+        startPage({ args: ["--access", "token", "--students", students], env: { ATTNLAB_TOKEN: token } });
+    [lab, classroom] = await Promise.all([start("read"), start("run")]);
 });
-after(() => lab.stop());
+after(() => Promise.all([lab.stop(), classroom.stop()]));
 
 test("a student reads and is told that starting runs is not theirs", async () => {
     const { page, faults, close } = await lab.open("#running-average", { expected: ["403"] });
     await page.getByText("student (watching only)").waitFor();
+    await page.getByText("Nobody has run this yet").waitFor();
     await page.getByRole("button", { name: "Run" }).click();
     await eventually(async () => (await page.locator(".alert").first().textContent()).length > 10, "a reason");
     await assertAccessible(page, "a student's page");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("a student sees buttons at their own runs only, the lecturer at all", async () => {
+    const mine = { ...smallTraining, name: "mine" };
+    const theirs = { ...longTraining, epochs: 1000, name: "theirs" };
+    const { page, faults, close } = await classroom.open("#runs");
+    const post = (body) =>
+        page.evaluate(
+            async (text) =>
+                (
+                    await fetch("/api/runs?wait=20", {
+                        method: "POST",
+                        headers: { "Content-Type": "application/json" },
+                        body: text,
+                    })
+                ).json(),
+            JSON.stringify(body),
+        );
+    const actions = async (on) =>
+        Object.fromEntries((await readTable(on, "Runs")).slice(1).map((row) => [row[0].split("Parameters")[0], row[2]]));
+    await page.getByText("No runs yet").waitFor();
+    await post(mine);
+    const lecturer = { headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" } };
+    await fetch(`${classroom.daemon.url}api/runs`, { method: "POST", ...lecturer, body: JSON.stringify(theirs) });
+    // Both came as events, which do not say whose they are, and both are there after a reload.
+    for (const when of ["as they come", "after a reload"]) {
+        await eventually(async () => {
+            const found = await actions(page);
+            return found.mine === "Delete" && found.theirs === "";
+        }, `a button at one of two runs ${when}`);
+        await page.reload();
+    }
+    await page.getByLabel("by", { exact: true }).selectOption("true");
+    await eventually(async () => (await readTable(page, "Runs")).length === 2, "the own run alone");
+    assert.match(page.url(), /mine=true/);
+    await assertAccessible(page, "a student's runs");
+
+    await page.goto(`${classroom.daemon.url}#token=${token}`);
+    await page.getByText("signed in as the lecturer").waitFor();
+    await page.goto(`${classroom.daemon.url}#runs`);
+    await eventually(async () => {
+        const found = await actions(page);
+        return found.mine === "Delete" && /Cancel|Delete/.test(found.theirs);
+    }, "a button at each");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("a link with the token signs in and leaves the address bar; a wrong one says so", async () => {
+    const { page, faults, close } = await lab.open("#token=wrong-horse-battery-staple", { expected: ["401"] });
+    await page.locator("dialog .alert p").first().waitFor();
+    assert.doesNotMatch(page.url(), /token/);
+    assert.doesNotMatch(await page.evaluate(() => JSON.stringify([history.state, document.cookie])), /horse/);
+    await page.getByRole("button", { name: "Close" }).click();
+    // The page is open when the link is followed: the reader stays where they are.
+    await page.goto(`${lab.daemon.url}#scaling`);
+    await page.locator("h1", { hasText: "Why the scores are scaled" }).waitFor();
+    await page.goto(`${lab.daemon.url}#token=${encodeURIComponent(token)}`);
+    await page.getByText("signed in as the lecturer").waitFor();
+    await page.locator("h1", { hasText: "Why the scores are scaled" }).waitFor();
+    assert.match(page.url(), /#scaling/);
     assert.deepEqual(faults, []);
     await close();
 });

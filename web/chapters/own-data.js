@@ -154,7 +154,7 @@ function createList(page, onChoose) {
             {
                 label: "action",
                 cell: (row) =>
-                    row.source === "given" &&
+                    row.may_delete &&
                     h(
                         "button",
                         {

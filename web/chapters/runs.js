@@ -2,12 +2,13 @@
 
 import { createAlert } from "../shared/alert.js";
 import { errorText, get, isOver, post, query, remove } from "../shared/api.js";
-import { h, oncePerFrame, replaceChildren } from "../shared/dom.js";
+import { atMostEvery, h, oncePerFrame, replaceChildren } from "../shared/dom.js";
 import { percent, time } from "../shared/format.js";
 import { listen } from "../shared/stream.js";
 import { createTable } from "../shared/table.js";
 
 const RUNS_A_PAGE = 50;
+const OWN_MILLISECONDS = 1000;
 const STATES = ["queued", "running", "succeeded", "failed", "cancelled"];
 
 // The chapter that shows a run's result.
@@ -16,7 +17,7 @@ function chapterOf(run) {
     if (run.experiment === "train")
         return run.parameters.task === "reviews" && run.parameters.model === "transformer"
             ? `#sentences?run=${run.id}`
-            : null;
+            : `#own-data${query({ dataset: run.parameters.task, run: run.id })}`;
     return `#${run.experiment}?run=${run.id}`;
 }
 
@@ -44,18 +45,22 @@ function outcomeText(run, lastEpoch) {
 export function mount(root, page) {
     const alert = createAlert();
     const service = h("p", { class: "hint", role: "status" });
-    const state = h(
-        "select",
-        { id: "run-state", onchange: () => restart() },
-        h("option", { value: "" }, "all states"),
-        STATES.map((one) => h("option", { value: one }, one)),
-    );
-    const experiment = h(
-        "select",
-        { id: "run-experiment", onchange: () => restart() },
-        h("option", { value: "" }, "all experiments"),
-        page.experimentNames.map((one) => h("option", { value: one }, one)),
-    );
+    const filter = (name, all, choices) => {
+        const element = h(
+            "select",
+            { id: `run-${name}`, onchange: () => restart() },
+            h("option", { value: "" }, all),
+            choices.map(([value, text = value]) => h("option", { value }, text)),
+        );
+        const wanted = page.parameters.get(name);
+        if (choices.some(([value]) => value === wanted)) element.value = wanted;
+        return element;
+    };
+    const state = filter("state", "all states", STATES.map((one) => [one]));
+    const experiment = filter("experiment", "all experiments", page.experimentNames.map((one) => [one]));
+    const mine = filter("mine", "everybody", [["true", "me"]]);
+    // Where nobody signs in, all who look from one browser are the same person.
+    const byWhom = page.session.access === "local" ? [] : [h("label", { for: "run-mine" }, "by"), mine];
     const more = h("button", { type: "button", hidden: true, onclick: () => loadMore() }, "Older runs");
     const empty = h("p", { class: "hint", hidden: true }, "No runs yet: open a chapter and press its button.");
     const runs = new Map();
@@ -77,43 +82,31 @@ export function mount(root, page) {
             alert.show(error);
         }
     };
-    const button = (run) =>
-        isOver(run.state)
-            ? h(
-                  "button",
-                  {
-                      type: "button",
-                      class: "quiet",
-                      "aria-label": `Delete run ${run.id}`,
-                      onclick: () =>
-                          act(async () => {
-                              await remove(`/api/runs/${run.id}`);
-                              runs.delete(run.id);
-                              draw();
-                          }),
-                  },
+    const button = (run) => {
+        if (!mayChange(run)) return null;
+        const [text, action] = isOver(run.state)
+            ? [
                   "Delete",
-              )
-            : h(
-                  "button",
-                  {
-                      type: "button",
-                      class: "quiet",
-                      "aria-label": `Cancel run ${run.id}`,
-                      onclick: () =>
-                          act(async () => {
-                              keep(await post(`/api/runs/${run.id}/cancel`));
-                          }),
+                  async () => {
+                      await remove(`/api/runs/${run.id}`);
+                      runs.delete(run.id);
+                      draw();
                   },
-                  "Cancel",
-              );
+              ]
+            : ["Cancel", async () => keep(await post(`/api/runs/${run.id}/cancel`))];
+        return h(
+            "button",
+            { type: "button", class: "quiet", "aria-label": `${text} run ${run.id}`, onclick: () => act(action) },
+            text,
+        );
+    };
     const table = createTable({
         caption: "Runs, newest first",
         columns: [
             {
                 label: "run",
                 cell: (run) => [
-                    h("a", { href: chapterOf(run) ?? `/api/runs/${run.id}` }, run.name || run.experiment),
+                    h("a", { href: chapterOf(run) }, run.name || run.experiment),
                     h(
                         "details",
                         { class: "run-parameters" },
@@ -139,21 +132,37 @@ export function mount(root, page) {
         if (focused) table.element.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
     });
 
+    const isLecturer = page.session.role === "lecturer";
+    const mayChange = (run) => run.may_delete ?? isLecturer;
     const fits = (run) =>
         (!state.value || run.state === state.value) && (!experiment.value || run.experiment === experiment.value);
     function keep(run) {
         // An answer may be older than the event that overtook it: what has ended stays ended.
         const known = runs.get(run.id);
         if (known && isOver(known.state) && !isOver(run.state)) return;
-        if (fits(run)) runs.set(run.id, run);
+        if (fits(run)) runs.set(run.id, { ...run, may_delete: run.may_delete ?? known?.may_delete });
         else runs.delete(run.id);
         draw();
     }
 
+    // An event tells everybody the same, so of a new run it does not say whose it is.
+    function hear(run) {
+        if (runs.has(run.id) || !mine.value) keep(run);
+        if (mine.value || !isLecturer) findOwn();
+    }
+    const findOwn = atMostEvery(OWN_MILLISECONDS, async () => {
+        try {
+            const answer = await get(`/api/runs${query({ mine: true, limit: RUNS_A_PAGE })}`, page.signal);
+            answer.runs.forEach(keep);
+        } catch (error) {
+            alert.show(error);
+        }
+    });
+
     async function loadMore() {
         try {
             const answer = await get(
-                `/api/runs${query({ state: state.value, experiment: experiment.value, limit: RUNS_A_PAGE, before: next })}`,
+                `/api/runs${query({ state: state.value, experiment: experiment.value, mine: mine.value, limit: RUNS_A_PAGE, before: next })}`,
                 page.signal,
             );
             answer.runs.forEach(keep);
@@ -172,11 +181,12 @@ export function mount(root, page) {
     function restart() {
         runs.clear();
         next = null;
+        page.remember({ state: state.value, experiment: experiment.value, mine: mine.value });
         loadMore();
     }
 
     listen((type, data) => {
-        if (type === "state" || type === "end") keep(data);
+        if (type === "state" || type === "end") hear(data);
         if (type === "epoch" && runs.has(data.run)) {
             lastEpochs.set(data.run, data.epoch);
             outcomeCell(runs.get(data.run));
@@ -191,6 +201,7 @@ export function mount(root, page) {
             state,
             h("label", { for: "run-experiment" }, "of"),
             experiment,
+            byWhom,
         ),
         alert.element,
         empty,

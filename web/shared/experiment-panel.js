@@ -191,7 +191,9 @@ export function createExperimentPanel(page, options) {
         } catch (error) {
             return alert.show(error);
         }
-        return options.automatic ? run() : undefined;
+        if (!options.automatic) return undefined;
+        if (page.session.may_run) return run();
+        return replaceChildren(note, "Nobody has run this yet, and only the lecturer may.");
     }
 
     refresh();

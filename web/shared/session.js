@@ -1,5 +1,6 @@
 // Who the service takes the reader for. Where a lecturer's token is needed, the masthead says who one is and
-// lets the lecturer sign in and out; everywhere else it stays empty.
+// lets the lecturer sign in and out; everywhere else it stays empty. A link that ends in "#token=…" signs in as
+// well: a fragment is never sent to a server, and it leaves the address bar before anything else happens.
 
 import { createAlert } from "./alert.js";
 import { get, post, remove } from "./api.js";
@@ -7,18 +8,52 @@ import { h, replaceChildren } from "./dom.js";
 
 const ROLES = { lecturer: "signed in as the lecturer", student: "student", stranger: "not signed in" };
 
-// Fills the element, and resolves when the session is known. Without an answer the chapters themselves say
-// what is wrong, so a failure here is none.
+const TOKEN_ADDRESS = "#token=";
+// What is assumed until the service says otherwise: it alone decides, the page only spares useless clicks.
+const UNKNOWN = { access: "local", role: "lecturer", may_run: true };
+
+// The token of a link, or null. The address becomes `hash` instead.
+function takeToken(hash = "") {
+    if (!location.hash.startsWith(TOKEN_ADDRESS)) return null;
+    const text = location.hash.slice(TOKEN_ADDRESS.length);
+    history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}
+
+let showRefusal = null;
+
+// A link followed while the page is open. This listener comes before the frame's, which sees the old address.
+addEventListener("hashchange", async ({ oldURL }) => {
+    const token = takeToken(new URL(oldURL).hash);
+    if (token === null) return;
+    try {
+        await post("/api/session", { token });
+        location.reload();
+    } catch (error) {
+        showRefusal?.(error);
+    }
+});
+
+// Fills the element, and resolves with the session. Without an answer the chapters themselves say what is
+// wrong, so a failure here is none.
 export async function openSession(element) {
+    const token = takeToken();
     let session;
+    let refusal = null;
     try {
         session = await get("/api/session");
-    } catch {
-        return;
+        if (token !== null && session.access === "token") session = await post("/api/session", { token });
+    } catch (error) {
+        if (!session) return UNKNOWN;
+        refusal = error;
     }
-    if (session.access !== "token") return;
+    if (session.access !== "token") return session;
     const isLecturer = session.role === "lecturer";
-    const dialog = createDialog();
+    const { dialog, alert } = createDialog();
     const note = !isLecturer && !session.may_run ? " (watching only)" : "";
     replaceChildren(
         element,
@@ -28,6 +63,12 @@ export async function openSession(element) {
             : h("button", { type: "button", class: "quiet", onclick: () => dialog.showModal() }, "Lecturer\u2026"),
     );
     document.body.append(dialog);
+    showRefusal = (error) => {
+        dialog.showModal();
+        alert.show(error);
+    };
+    if (refusal) showRefusal(refusal);
+    return session;
 }
 
 async function signOut() {
@@ -75,5 +116,5 @@ function createDialog() {
             ),
         ),
     );
-    return dialog;
+    return { dialog, alert };
 }
