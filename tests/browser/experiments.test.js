@@ -1,7 +1,7 @@
 // The chapters that take something apart or measure it: each is opened, read, and changed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
+import { assertAccessible, eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
 
 let lab;
 before(async () => {
@@ -69,6 +69,46 @@ test("attention step by step: matrices of one's own, edited cell by cell", async
         async () => (await page.locator(".matrix-editor").nth(1).locator(".field-error").textContent()) !== "",
         "a fault at K",
     );
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("attention step by step: a mask of one's own, cell by cell, in the address too", async () => {
+    const { page, faults, close } = await lab.open("#attention-steps?mask=causal&step=4");
+    await eventually(
+        async () => (await readHeatmap(page, "weights", 0, 1)) === "query 0, key 1: 0.0000",
+        "the mask of the link",
+    );
+    await page.getByLabel("causal mask").uncheck();
+    await page.getByLabel("mask of my own").check();
+    const cell = page.getByRole("button", { name: "query 2 sees key 1" });
+    await cell.click();
+    await eventually(
+        async () => (await readHeatmap(page, "weights", 2, 1)) === "query 2, key 1: 0.0000",
+        "a hidden key",
+    );
+    assert.notEqual(await readHeatmap(page, "weights", 2, 2), "query 2, key 2: 0.0000");
+    await page.getByRole("button", { name: "4. Mask" }).click();
+    await readHeatmap(page, "masked scores", 2, 1);
+    assert.equal(await page.locator(".arithmetic").textContent(), "The mask matrix hides key 1 from query 2.");
+    // By keyboard: a row to the right, and a whole row hidden is a row of zeros.
+    await cell.focus();
+    for (const key of ["ArrowLeft", "Enter", "ArrowRight", "ArrowRight", "Enter", "ArrowRight", "Enter"])
+        await page.keyboard.press(key);
+    await page.getByRole("button", { name: "5. Softmax" }).click();
+    await page.locator(".stage").getByText("A row of zeros").waitFor();
+    await assertAccessible(page, "the mask editor");
+    await page.reload();
+    await eventually(async () => (await cell.getAttribute("aria-pressed")) === "false", "the mask after a reload");
+    await page.locator(".stage").getByText("A row of zeros").waitFor();
+    // More tokens: the mask grows with them.
+    await page.getByLabel("Tokens").fill("6");
+    await page.getByLabel("Tokens").press("Tab");
+    await eventually(async () => (await page.locator(".mask-cell").count()) === 36, "a larger mask");
+    // What another preset is not drawn from is not asked for.
+    await page.getByLabel("Preset").selectOption("worked");
+    await eventually(async () => !(await page.getByLabel("Tokens").isVisible()), "fields of this preset alone");
+    assert.equal(await page.getByLabel("mask of my own").isChecked(), false);
     assert.deepEqual(faults, []);
     await close();
 });

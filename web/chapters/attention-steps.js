@@ -4,13 +4,16 @@
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h, replaceChildren } from "../shared/dom.js";
-import { fixed } from "../shared/format.js";
+import { fixed, scientific } from "../shared/format.js";
 import { displayedFormula } from "../shared/formula.js";
 import { createHeatmap } from "../shared/heatmap.js";
+import { createMaskEditor } from "../shared/mask-editor.js";
 import { createMatrixEditor } from "../shared/matrix-editor.js";
 
 const GIVEN = "given";
 const EDITABLE = ["q", "k", "v"];
+// What each preset is drawn from.
+const DRAWN_FROM = { drawn: ["seed", "tokens", "width"], "causal-head": ["seed"] };
 const NAMES = {
     q: "Q (queries)",
     k: "K (keys)",
@@ -39,14 +42,15 @@ const sum = (terms, operator) => {
 };
 const n = (value) => fixed(value, 3);
 
-// Each step: its name, what it does, the matrices on show (the last is the step's own), and how one of its
-// cells comes about.
+// Each step: its name, what it does, the matrices on show (the last is the step's own), from which cells of the
+// others one of its cells is made, and how.
 const STEPS = [
     {
         name: "Q, K, V",
         formula: '<mi>Q</mi><mo>,</mo><mspace width="0.4em"/><mi>K</mi><mo>,</mo><mspace width="0.4em"/><mi>V</mi>',
         text: "Every position comes with three vectors: a query says what it is looking for, a key what it offers, a value what it hands over. In a model all three are learnt linear maps of the same input; with queries from one sequence and keys and values from another it is called cross-attention.",
         show: ["q", "k", "v"],
+        sources: () => ({}),
         cell: () => "",
     },
     {
@@ -54,6 +58,7 @@ const STEPS = [
         formula: "<mi>S</mi><mo>=</mo><mi>Q</mi><msup><mi>K</mi><mi>T</mi></msup>",
         text: "Each query meets each key in a dot product: large where they point the same way, zero where they have nothing to do with each other.",
         show: ["q", "k", "scores"],
+        sources: (row, column) => ({ q: { row }, k: { row: column } }),
         cell: ({ q, k, scores }, row, column) =>
             `${sum(
                 q[row].map((value, index) => `${n(value)}\u00b7${n(k[column][index])}`),
@@ -65,6 +70,7 @@ const STEPS = [
         formula: "<mfrac><mi>S</mi><msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mfrac>",
         text: "Long vectors give large dot products. Dividing by the root of their length keeps the scores in the range where a softmax still listens to all of them.",
         show: ["scores", "scaled"],
+        sources: (row, column) => ({ scores: { row, column } }),
         cell: ({ scores, scaled, q }, row, column, run) =>
             run.parameters.scale === false
                 ? "Scaling is switched off: the scores pass unchanged."
@@ -73,12 +79,15 @@ const STEPS = [
     {
         name: "Mask",
         formula:
-            '<msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mo>\u2212</mo><mi>\u221e</mi><mspace width="0.5em"/><mtext>where query </mtext><mi>i</mi><mtext> must not see key </mtext><mi>j</mi>',
-        text: "A causal mask hides the future: a score of minus infinity becomes a weight of exactly zero. A model that writes text one word at a time needs it; one that reads a whole sentence does not.",
+            '<msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mo>\u2212</mo><mi>\u221e</mi><mspace width="0.5em"/><mtext>where query\u00a0</mtext><mi>i</mi><mtext>\u00a0must not see key\u00a0</mtext><mi>j</mi>',
+        text: "A causal mask hides the future: a score of minus infinity becomes a weight of exactly zero. A model that writes text one word at a time needs it; one that reads a whole sentence does not. Any other pattern can be hidden the same way: padding, far-away words, another document.",
         show: ["scaled", "masked"],
-        cell: ({ masked }, row, column) =>
+        sources: (row, column) => ({ scaled: { row, column } }),
+        cell: ({ masked }, row, column, run) =>
             masked[row][column] === null
-                ? `Key ${column} comes after query ${row}: hidden.`
+                ? run.parameters.mask === "causal" && column > row
+                    ? `Key ${column} comes after query ${row}: hidden.`
+                    : `The mask matrix hides key ${column} from query ${row}.`
                 : `Query ${row} may see key ${column}: the score stays ${n(masked[row][column])}.`,
     },
     {
@@ -87,6 +96,7 @@ const STEPS = [
             "<msub><mi>W</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mfrac><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></msup><mrow><munder><mo>\u2211</mo><mi>m</mi></munder><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>m</mi></mrow></msub></msup></mrow></mfrac>",
         text: "Each row of scores becomes shares that add up to one: how much of its attention a query spends on each key.",
         show: ["masked", "weights"],
+        sources: (row) => ({ masked: { row } }),
         cell: ({ masked, weights }, row, column) =>
             masked[row][column] === null
                 ? "A hidden key gets nothing."
@@ -100,6 +110,7 @@ const STEPS = [
         formula: "<mi>O</mi><mo>=</mo><mi>W</mi><mi>V</mi>",
         text: "Each query receives the average of all values, weighted by its attention: a table look-up that is soft, and therefore can be learnt.",
         show: ["weights", "v", "output"],
+        sources: (row, column) => ({ weights: { row }, v: { column } }),
         cell: ({ weights, v, output }, row, column) =>
             `${sum(
                 weights[row].map((weight, index) => `${n(weight)}\u00b7${n(v[index][column])}`),
@@ -125,7 +136,8 @@ export function mount(root, page) {
     const expectations = createExpectations(CLAIMS);
     let panel = null;
     let lastResult = null;
-    let lastPreset = page.parameters.get("preset");
+    const { properties } = page.experiment("attention-steps").schema;
+    let lastPreset = page.parameters.get("preset") ?? properties.preset.default;
 
     for (const name of EDITABLE) {
         try {
@@ -133,6 +145,14 @@ export function mount(root, page) {
         } catch {
             // An address written by hand: the matrices of the last preset are edited instead.
         }
+    }
+
+    // How many queries and keys the next run has, as far as it is known before it.
+    function sizesOf(given) {
+        if (given) return [editors.q.read().length, editors.k.read().length];
+        if (panel?.form.read("preset") !== "drawn") return null;
+        const tokens = panel.form.read("tokens") ?? properties.tokens.default;
+        return tokens >= 1 && tokens <= properties.tokens.maximum ? [tokens, tokens] : null;
     }
 
     const isGiven = () => panel?.form.read("preset") === GIVEN;
@@ -164,7 +184,9 @@ export function mount(root, page) {
             // Another preset brings its own mask and scale.
             if (panel && preset !== lastPreset) switches.reset();
             lastPreset = preset;
+            panel?.form.settle(preset, DRAWN_FROM[preset] ?? []);
             if (given) startEditing();
+            switches.fit(sizesOf(given));
             editorBlock.hidden = !given;
             return {
                 ...switches.values(),
@@ -172,19 +194,20 @@ export function mount(root, page) {
             };
         },
         showErrors(errors) {
-            EDITABLE.forEach((name) =>
-                editors[name].setError(errors.find((one) => one.field.startsWith(name))?.message ?? ""),
-            );
-            return errors.filter((one) => !EDITABLE.includes(one.field[0]));
+            const owner = (error) => error.field.split("[")[0];
+            const messageOf = (name) => errors.find((error) => owner(error) === name)?.message ?? "";
+            EDITABLE.forEach((name) => editors[name].setError(messageOf(name)));
+            switches.setError(messageOf("mask_matrix"));
+            return errors.filter((error) => ![...EDITABLE, "mask_matrix"].includes(owner(error)));
         },
         render(result, run) {
             lastResult = result;
-            switches.show(run.parameters);
+            switches.show(run.parameters, [result.q.length, result.k.length]);
             stage.show(result, run);
             expectations.update({ result, run });
         },
     });
-    panel.element.querySelector(".form").append(switches.element, editorBlock);
+    panel.element.querySelector(".form").append(switches.element, switches.maskElement, editorBlock);
 
     root.append(
         h(
@@ -200,48 +223,79 @@ export function mount(root, page) {
 
 const roundForEditing = (matrix) => matrix.map((row) => row.map((value) => Number(value.toFixed(3))));
 
-// Mask and scale: what the preset has until they are touched.
+// Mask and scale: what the preset has until they are touched; and a mask matrix of one's own.
 function createSwitches(page, onChange) {
     const { properties } = page.experiment("attention-steps").schema;
     const touched = {};
-    for (const name of ["mask", "scale"]) {
-        if (page.parameters.has(name))
-            touched[name] = name === "scale" ? page.parameters.get(name) === "true" : page.parameters.get(name);
+    const box = (name, isOn, choose) => {
+        if (page.parameters.has(name)) touched[name] = choose(page.parameters.get(name) === choose(true).toString());
+        const element = h("input", {
+            type: "checkbox",
+            checked: isOn(touched[name]),
+            onchange: () => {
+                touched[name] = choose(element.checked);
+                onChange();
+            },
+        });
+        return element;
+    };
+    const mask = box(
+        "mask",
+        (value) => value === "causal",
+        (on) => (on ? "causal" : "none"),
+    );
+    const scale = box(
+        "scale",
+        (value) => value !== false,
+        (on) => on,
+    );
+    const editor = createMaskEditor({ onChange });
+    const own = h("input", { type: "checkbox", onchange: () => showEditor(true) });
+    try {
+        if (page.parameters.has("mask_matrix")) {
+            editor.write(JSON.parse(page.parameters.get("mask_matrix")));
+            own.checked = true;
+        }
+    } catch {
+        // An address written by hand: no mask matrix then.
     }
-    const mask = h("input", {
-        type: "checkbox",
-        checked: touched.mask === "causal",
-        onchange: () => {
-            touched.mask = mask.checked ? "causal" : "none";
-            onChange();
-        },
-    });
-    const scale = h("input", {
-        type: "checkbox",
-        checked: touched.scale !== false,
-        onchange: () => {
-            touched.scale = scale.checked;
-            onChange();
-        },
-    });
+    const maskElement = h("div", { class: "matrix-editors" }, editor.element);
+    let sizes = null;
+
+    function showEditor(isNew) {
+        maskElement.hidden = !own.checked;
+        if (isNew && own.checked && sizes) editor.resize(...sizes);
+        if (isNew) onChange();
+    }
+    showEditor(false);
     // The form must not take these changes for its own and run twice.
     const element = h(
         "div",
         { class: "choices switches", onchange: (event) => event.stopPropagation() },
         h("label", { title: properties.scale.description }, scale, properties.scale.title),
         h("label", { title: properties.mask.description }, mask, "causal mask"),
+        h("label", { title: properties.mask_matrix.description }, own, "mask of my own"),
     );
     return {
         element,
-        values: () => ({ ...touched }),
+        maskElement,
+        values: () => ({ ...touched, ...(own.checked ? { mask_matrix: editor.read() } : {}) }),
         reset() {
             delete touched.mask;
             delete touched.scale;
+            own.checked = false;
+            showEditor(false);
         },
-        show(parameters) {
+        // Before a run: the mask has as many rows and columns as there are queries and keys.
+        fit(newSizes) {
+            if (newSizes && own.checked) editor.resize(...newSizes);
+        },
+        show(parameters, newSizes) {
             mask.checked = parameters.mask === "causal";
             scale.checked = parameters.scale !== false;
+            sizes = newSizes;
         },
+        setError: editor.setError,
     };
 }
 
@@ -297,8 +351,11 @@ function createStage(page) {
     );
 
     function explain(name, row, column) {
-        if (name === STEPS[step].show.at(-1))
-            arithmetic.textContent = STEPS[step].cell(shown.result, row, column, shown.run);
+        const { show, sources, cell } = STEPS[step];
+        if (name !== show.at(-1)) return;
+        arithmetic.textContent = cell(shown.result, row, column, shown.run);
+        const marks = step > 0 ? { ...sources(row, column), [name]: { row, column } } : {};
+        show.forEach((one) => heatmaps[one].mark(marks[one] ?? null));
     }
 
     function go(target) {
@@ -326,8 +383,7 @@ function createStage(page) {
             heatmaps[name].setTitle(`${NAMES[name]}, ${result[name].length} \u00d7 ${result[name][0].length}`);
             heatmaps[name].setMatrix(result[name]);
         }
-        if (step > 0) explain(current.show.at(-1), 0, 0);
-        else arithmetic.textContent = "";
+        explain(current.show.at(-1), 0, 0);
         sums.textContent =
             current.name === "Softmax"
                 ? `Row sums: ${result.row_sums.map((value) => fixed(value, 4)).join(", ")}${result.row_sums.includes(0) ? ". A row of zeros: its query may see no key at all." : ""}`
@@ -352,7 +408,7 @@ const CLAIMS = [
             const worst = Math.max(...result.row_sums.map((value) => Math.abs(value - 1)));
             return {
                 shown: worst < 1e-5,
-                measured: `largest distance from 1: ${worst.toExponential(1)}`,
+                measured: `largest distance from 1: ${scientific(worst, 1)}`,
                 why:
                     worst < 1e-5
                         ? ""

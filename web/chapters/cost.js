@@ -144,7 +144,7 @@ export function mount(root, page) {
             { class: "prose" },
             h("h2", null, "What the clock says and what counting says"),
             displayedFormula(
-                '<mtext>RNN: </mtext><mi>O</mi><mo>(</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo><mo>,</mo><mspace width="1.2em"/><mtext>attention: </mtext><mi>O</mi><mo>(</mo><msup><mi>T</mi><mn>2</mn></msup><mi>d</mi><mo>+</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo>',
+                '<mtext>RNN:\u00a0</mtext><mi>O</mi><mo>(</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo><mo>,</mo><mspace width="1.2em"/><mtext>attention:\u00a0</mtext><mi>O</mi><mo>(</mo><msup><mi>T</mi><mn>2</mn></msup><mi>d</mi><mo>+</mo><mi>T</mi><msup><mi>d</mi><mn>2</mn></msup><mo>)</mo>',
             ),
             h(
                 "p",

@@ -174,7 +174,12 @@ function createField(name, schema, situation) {
         control,
         changed: () => {
             const value = control.read();
-            return value !== undefined && !same(value, usable.default);
+            return !element.hidden && value !== undefined && !same(value, usable.default);
+        },
+        // Names the default that holds in this situation, where it depends on one.
+        settle: (newSituation) => {
+            const settled = settleDefault(schema, newSituation).default ?? schema.default;
+            if (depends && kind !== "choice") control.element.placeholder = settled ?? "";
         },
         reset: () => {
             if (usable.default !== undefined) control.write(usable.default);
@@ -190,7 +195,8 @@ function createField(name, schema, situation) {
 
 // schema: the experiment's; main: names shown at once; more: names behind "More parameters" (default: all
 // others but `except`). situation: 'usual' or 'text' where that settles defaults. address: URLSearchParams to start from. onChange(): after any change.
-// Returns { element, values(), set(name, value), field(name), showErrors(errors) -> those of no field here }.
+// Returns { element, values(), read(name), set(name, value), settle(situation, names): the situation has become
+// another, and of the fields that depend on one only these apply; showErrors(errors) -> those of no field here }.
 export function createForm({ schema, main = [], more, except = [], situation, address, onChange }) {
     const names = Object.keys(schema.properties).filter(
         (name) => kindOf(schema.properties[name]) !== "matrix" && !except.includes(name),
@@ -257,6 +263,13 @@ export function createForm({ schema, main = [], more, except = [], situation, ad
             fields.get(name).control.write(value);
         },
         read: (name) => fields.get(name).control.read(),
+        settle(newSituation, applying) {
+            for (const [name, field] of fields) {
+                if (!schema.properties[name].default_note || kindOf(schema.properties[name]) === "choice") continue;
+                field.element.hidden = !applying.includes(name);
+                field.settle(newSituation);
+            }
+        },
         showErrors(errors) {
             fields.forEach((field) => field.setError(""));
             const others = [];

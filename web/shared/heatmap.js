@@ -27,7 +27,8 @@ const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
 // options: title, rowTitle, columnTitle, range ([low, high], or absent: the matrix's own), digits,
 // maxCell (largest cell in px), height (largest in px), scale (show the colour scale), maskedText.
-// Returns { element, setTitle(text), setMatrix(matrix, { rowLabels, columnLabels }) }. null in a matrix is a masked cell.
+// Returns { element, setTitle(text), setMatrix(matrix, { rowLabels, columnLabels }), mark(cells) }. null in a
+// matrix is a masked cell.
 export function createHeatmap(options) {
     const {
         title,
@@ -54,6 +55,7 @@ export function createHeatmap(options) {
     let labels = { rowLabels: [], columnLabels: [] };
     let range = [0, 1];
     let cursor = null;
+    let mark = null;
     let layout = null;
 
     const rowLabel = (row) => labels.rowLabels?.[row] ?? String(row);
@@ -189,11 +191,15 @@ export function createHeatmap(options) {
         }
     }
 
-    function drawCursor(context) {
-        if (!cursor) return;
-        const { left, top, cellWidth, cellHeight } = layout;
-        const [row, column] = cursor;
-        const box = [left + column * cellWidth - 1, top + row * cellHeight - 1, cellWidth + 2, cellHeight + 2];
+    // A frame around a cell; around a whole row or column where the other is left out.
+    function drawFrame(context, { row, column }) {
+        const { left, top, cellWidth, cellHeight, rows, columns } = layout;
+        const box = [
+            left + (column ?? 0) * cellWidth - 1,
+            top + (row ?? 0) * cellHeight - 1,
+            cellWidth * (column === undefined ? columns : 1) + 2,
+            cellHeight * (row === undefined ? rows : 1) + 2,
+        ];
         context.lineWidth = 4;
         context.strokeStyle = "#000";
         context.strokeRect(...box);
@@ -216,7 +222,8 @@ export function createHeatmap(options) {
         drawCells(context);
         drawAxes(context);
         if (scale) drawScale(context);
-        drawCursor(context);
+        if (mark) drawFrame(context, mark);
+        if (cursor) drawFrame(context, { row: cursor[0], column: cursor[1] });
     });
 
     function moveTo(row, column) {
@@ -265,6 +272,11 @@ export function createHeatmap(options) {
 
     return {
         element,
+        // Frames a cell, a row ({ row }) or a column ({ column }) from outside; null: nothing.
+        mark(newMark) {
+            mark = newMark;
+            draw();
+        },
         setTitle(text) {
             caption.textContent = text;
         },
