@@ -19,6 +19,9 @@ let leave = new AbortController();
 let shownAddress = null;
 let experiments = null;
 let session = null;
+// Where the reader was in each chapter: the frame's links lead back there.
+const leftAt = new Map();
+const addressOf = (entry) => leftAt.get(entry.id) ?? `#${entry.id}`;
 
 async function loadExperiments() {
     experiments ??= get("/api/experiments").then(
@@ -33,7 +36,7 @@ async function loadExperiments() {
 }
 
 function fillContents() {
-    const link = (entry) => h("li", null, h("a", { href: `#${entry.id}`, "data-id": entry.id }, entry.title));
+    const link = (entry) => h("li", null, h("a", { href: addressOf(entry), "data-id": entry.id }, entry.title));
     replaceChildren(document.getElementById("contents-list"), chapters.map(link));
     replaceChildren(document.getElementById("contents-extra"), extraPages.map(link));
 }
@@ -53,7 +56,7 @@ function openMenu(open) {
 function showContents() {
     document.title = "attnlab";
     const card = (entry) =>
-        h("li", null, h("a", { href: `#${entry.id}` }, h("strong", null, entry.title), h("span", null, entry.summary)));
+        h("li", null, h("a", { href: addressOf(entry) }, h("strong", null, entry.title), h("span", null, entry.summary)));
     replaceChildren(
         main,
         h(
@@ -75,7 +78,7 @@ function showContents() {
 function neighbours(entry) {
     const index = chapters.indexOf(entry);
     if (index < 0) return null;
-    const link = (other, text, rel) => other && h("a", { href: `#${other.id}`, rel }, text(other.title));
+    const link = (other, text, rel) => other && h("a", { href: addressOf(other), rel }, text(other.title));
     return h(
         "nav",
         { class: "neighbours", "aria-label": "Next and previous chapter" },
@@ -117,6 +120,8 @@ async function showChapter(entry, parameters) {
                 if (signal.aborted) return;
                 writeAddress(entry.id, values);
                 shownAddress = location.hash;
+                leftAt.set(entry.id, location.hash);
+                contents.querySelector(`a[data-id="${entry.id}"]`).href = location.hash;
             },
         });
     } catch (error) {

@@ -96,3 +96,49 @@ test("data of one's own: upload, examples as text, training, deletion", async ()
     assert.deepEqual(faults, []);
     await close();
 });
+test("data of one's own: every model can be chosen, with the defaults for its kind", async () => {
+    const numbers = Array.from({ length: 60 }, (_, index) => `${index % 7},${(-1) ** index},0.5,${index % 2 ? "odd" : "even"}`);
+    const words = Array.from({ length: 30 }, (_, index) => (index % 2 ? "such a day,good" : "rain again,bad"));
+    for (const [name, text] of [
+        ["parity", `a,b,c,label\n${numbers.join("\n")}`],
+        ["weather", `text,label\n${words.join("\n")}`],
+    ]) {
+        const response = await lab.client.fetch(`api/datasets?name=${name}`, {
+            method: "POST",
+            headers: { "Content-Type": "text/csv" },
+            body: text,
+        });
+        assert.equal(response.status, 201);
+    }
+    const { page, faults, close } = await lab.open("#own-data?dataset=weather");
+    const model = page.getByLabel("Model", { exact: true });
+    const asked = async () => JSON.parse((await page.locator(".curl code").last().textContent()).match(/-d '(.+)'$/)[1]);
+    await model.waitFor();
+    assert.equal(await model.inputValue(), "transformer");
+    assert.equal(await page.getByLabel("Epochs").inputValue(), "12");
+    assert.deepEqual(await model.locator("option").allTextContents(), ["rnn", "lstm", "attention", "transformer"]);
+    assert.deepEqual(await asked(), { experiment: "train", task: "weather", model: "transformer" });
+    await model.selectOption("lstm");
+    assert.equal(await page.getByLabel("Positions").isVisible(), false, "an LSTM has none");
+    await page.getByRole("button", { name: "Train on weather" }).click();
+    await page.getByText("of the test examples right").waitFor();
+    assert.match(page.url(), /dataset=weather.*model=lstm/);
+    assert.deepEqual(await asked(), { experiment: "train", task: "weather", model: "lstm" });
+
+    await page.getByRole("button", { name: "parity", exact: true }).click();
+    await page.getByRole("button", { name: "Train on parity" }).waitFor();
+    assert.equal(await model.inputValue(), "attention");
+    assert.equal(await page.getByLabel("Epochs").inputValue(), "60");
+    await page.getByLabel("Epochs").fill("3");
+    await page.getByRole("button", { name: "Train on parity" }).click();
+    await page.getByText("of the test examples right").waitFor();
+    await page.locator("figcaption", { hasText: "The attention matrix" }).waitFor();
+    assert.deepEqual(await asked(), { experiment: "train", task: "parity", epochs: 3 });
+    await assertAccessible(page, "numbers of one's own");
+    // The link brings back data set, parameters and run.
+    await page.reload();
+    await page.getByText("of the test examples right").waitFor();
+    assert.equal(await page.getByLabel("Epochs").inputValue(), "3");
+    assert.deepEqual(faults, []);
+    await close();
+});

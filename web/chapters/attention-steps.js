@@ -13,7 +13,7 @@ import { createMatrixEditor } from "../shared/matrix-editor.js";
 const GIVEN = "given";
 const EDITABLE = ["q", "k", "v"];
 // What each preset is drawn from.
-const DRAWN_FROM = { drawn: ["seed", "tokens", "width"], "causal-head": ["seed"] };
+const DRAWN_FROM = { drawn: ["seed", "tokens", "width"], "causal-head": ["seed"], worked: [], given: [] };
 const NAMES = {
     q: "Q (queries)",
     k: "K (keys)",
@@ -120,12 +120,12 @@ const STEPS = [
 ];
 
 export function mount(root, page) {
-    const stage = createStage(page);
-    const switches = createSwitches(page, () => panel.refresh());
+    const stage = createStage(page, () => panel.remember());
+    const switches = createSwitches(page, () => panel.changed());
     const editors = Object.fromEntries(
         EDITABLE.map((name) => [
             name,
-            createMatrixEditor({ name: name.toUpperCase(), onChange: () => panel.refresh() }),
+            createMatrixEditor({ name: name.toUpperCase(), onChange: () => panel.changed() }),
         ]),
     );
     const editorBlock = h(
@@ -178,13 +178,19 @@ export function mount(root, page) {
         strict: true,
         live: true,
         remember: () => ({ step: stage.step() || null }),
+        adopt(parameters) {
+            for (const name of EDITABLE) if (parameters[name]) editors[name].write(parameters[name]);
+            lastPreset = parameters.preset;
+            switches.adopt(parameters);
+        },
         extra() {
             const given = isGiven();
             const preset = panel?.form.read("preset") ?? lastPreset;
             // Another preset brings its own mask and scale.
             if (panel && preset !== lastPreset) switches.reset();
             lastPreset = preset;
-            panel?.form.settle(preset, DRAWN_FROM[preset] ?? []);
+            panel?.form.settle(preset);
+            panel?.form.hide(DRAWN_FROM.drawn.filter((name) => !DRAWN_FROM[preset].includes(name)));
             if (given) startEditing();
             switches.fit(sizesOf(given));
             editorBlock.hidden = !given;
@@ -286,6 +292,15 @@ function createSwitches(page, onChange) {
             own.checked = false;
             showEditor(false);
         },
+        // The switches of a run that a link names; what it has by its preset stays the preset's.
+        adopt({ preset, mask: itsMask, scale: itsScale, mask_matrix: matrix }) {
+            const isHead = preset === "causal-head";
+            if (itsMask !== (isHead ? "causal" : "none")) touched.mask = itsMask;
+            if (itsScale === isHead) touched.scale = itsScale;
+            own.checked = Boolean(matrix);
+            if (matrix) editor.write(matrix);
+            showEditor(false);
+        },
         // Before a run: the mask has as many rows and columns as there are queries and keys.
         fit(newSizes) {
             if (newSizes && own.checked) editor.resize(...newSizes);
@@ -300,7 +315,7 @@ function createSwitches(page, onChange) {
 }
 
 // The steps and their matrices.
-function createStage(page) {
+function createStage(page, onStep) {
     let shown = null;
     let step = Math.min(STEPS.length - 1, Math.max(0, Number(page.parameters.get("step")) || 0));
     const tabs = STEPS.map((one, index) =>
@@ -361,6 +376,7 @@ function createStage(page) {
     function go(target) {
         step = Math.min(STEPS.length - 1, Math.max(0, target));
         draw();
+        onStep();
     }
 
     function draw() {

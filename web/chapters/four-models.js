@@ -3,7 +3,7 @@
 
 import { createAlert } from "../shared/alert.js";
 import { get, isOver, post } from "../shared/api.js";
-import { findComparison, followComparison } from "../shared/comparison.js";
+import { findComparison, followComparison, readEntries } from "../shared/comparison.js";
 import { createCurlLine } from "../shared/curl.js";
 import { h, uniqueId } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
@@ -49,7 +49,7 @@ export function mount(root, page) {
         except: NOT_THE_TASK,
         situation: "usual",
         address: page.parameters,
-        onChange: refresh,
+        onChange: changed,
     });
     const runButton = h("button", { type: "submit", class: "primary" }, "Train them");
     const progress = createProgress(async () => {
@@ -69,7 +69,7 @@ export function mount(root, page) {
                 event.preventDefault();
                 run();
             },
-            onchange: refresh,
+            onchange: changed,
         },
         h(
             "fieldset",
@@ -123,13 +123,18 @@ export function mount(root, page) {
         curl.set("POST", "/api/comparisons", body());
     }
 
-    function remember() {
+    function changed() {
+        refresh();
+        remember(null);
+    }
+
+    function remember(shown) {
         const models = variants().map((variant) => variant.id);
         page.remember({
             models: models.length === VARIANTS.length ? null : models,
             seeds: seedsInput.value === DEFAULT_SEEDS ? null : seeds(),
             ...form.values(),
-            comparison: comparison?.id,
+            comparison: shown?.id,
         });
     }
 
@@ -150,7 +155,7 @@ export function mount(root, page) {
         try {
             follow(await post("/api/comparisons", body(), page.signal));
             live.scrollIntoView();
-            remember();
+            remember(comparison);
         } catch (error) {
             runButton.disabled = false;
             showErrors(error);
@@ -200,11 +205,24 @@ export function mount(root, page) {
         );
     }
 
+    // A link may name the comparison alone: then the form shows what was asked.
+    function adopt({ seeds: itsSeeds }, entries) {
+        const found = new Set(entries.map((entry) => variantOf(entry.parameters)));
+        if (!page.parameters.has("models") && VARIANTS.some((variant) => found.has(variant)))
+            boxes.forEach((box, index) => (box.checked = found.has(VARIANTS[index])));
+        if (!page.parameters.has("seeds")) seedsInput.value = itsSeeds.join(", ");
+        if (entries.length > 0) form.adopt(entries[0].parameters);
+        refresh();
+    }
+
     async function start() {
         const id = page.parameters.get("comparison");
         try {
             const known = id && (await get(`/api/comparisons/${encodeURIComponent(id)}`, page.signal));
-            if (known) return follow(known);
+            if (known) {
+                adopt(known, await readEntries(known, page.signal));
+                return follow(known);
+            }
         } catch (error) {
             if (error.status !== 404) return alert.show(error);
         }

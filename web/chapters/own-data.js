@@ -3,6 +3,7 @@
 
 import { createAlert } from "../shared/alert.js";
 import { get, query, remove, request } from "../shared/api.js";
+import { createAttentionView } from "../shared/attention-view.js";
 import { createCurlLine } from "../shared/curl.js";
 import { h, replaceChildren } from "../shared/dom.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
@@ -14,6 +15,10 @@ const CSV = "text/csv";
 const TSV = "text/tab-separated-values";
 const EXAMPLES_SHOWN = 10;
 const NUMBERS_SHOWN = 12;
+// Which parameters a model does not have.
+const ORDER = ["position", "mask"];
+const BLOCK = ["heads", "layers", "feedforward_width", "activation"];
+const ABSENT = { rnn: [...ORDER, ...BLOCK], lstm: [...ORDER, ...BLOCK], attention: BLOCK, transformer: [] };
 
 export function mount(root, page) {
     const browser = createBrowser(page);
@@ -295,6 +300,12 @@ function createBrowser(page) {
     };
 }
 
+// Which defaults hold for a data set.
+const situationOf = ({ kind, source }) => [
+    kind === "text" ? "text" : "",
+    ...(source === "given" ? ["data of yours", `${kind} of yours`] : []),
+];
+
 function createTrainer(page) {
     const element = h("section", { hidden: true, "aria-label": "Training" });
 
@@ -303,23 +314,33 @@ function createTrainer(page) {
         const curveBlock = h("div", { hidden: true }, curves.element);
         const outcome = h("p", { role: "status" });
         const isText = dataset.kind === "text";
-        const panel = createExperimentPanel(
+        const attention = createAttentionView({ signal: page.signal });
+        const attentionBlock = h("div", { hidden: true }, h("h2", null, "Where it looks"), attention.element);
+        let panel = null;
+        panel = createExperimentPanel(
             {
                 ...page,
-                parameters: new URLSearchParams(),
-                remember: (values) => page.remember({ dataset: dataset.name, run: values.run }),
+                parameters: dataset.name === page.parameters.get("dataset") ? page.parameters : new URLSearchParams(),
+                remember: (values) => page.remember({ dataset: dataset.name, ...values }),
             },
             {
                 experiment: "train",
-                fixed: { task: dataset.name, model: isText ? "transformer" : "attention" },
-                main: ["epochs", "seed", "learning_rate"],
-                except: ["task", "model"],
-                situation: isText ? "text" : "numbers",
+                fixed: { task: dataset.name },
+                main: ["model", "position", "epochs", "seed", "learning_rate"],
+                except: dataset.source === "given" ? ["task", "train_seed", "test_seed"] : ["task"],
+                // The lab's model for sentences, the chapter's for numbers.
+                initial: isText ? { model: "transformer" } : {},
+                situation: situationOf(dataset),
+                extra() {
+                    panel?.form.hide(ABSENT[panel.form.read("model")]);
+                    return {};
+                },
                 button: `Train on ${dataset.name}`,
                 slow: true,
                 clear(run) {
                     curves.begin(run.parameters.epochs);
                     curveBlock.hidden = false;
+                    attentionBlock.hidden = true;
                     outcome.textContent = "";
                 },
                 epoch: (row) => curves.epoch(row),
@@ -328,6 +349,8 @@ function createTrainer(page) {
                     curves.begin(run.parameters.epochs);
                     const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
                     rows.forEach((row) => curves.epoch(row));
+                    attentionBlock.hidden = isText || !result.attention;
+                    if (!attentionBlock.hidden) attention.show(run);
                     replaceChildren(
                         outcome,
                         `${percent(result.test_accuracy)} of the test examples right, ${integer(result.parameter_count)} parameters, ${seconds(result.seconds)}. `,
@@ -337,7 +360,7 @@ function createTrainer(page) {
             },
         );
         element.hidden = false;
-        replaceChildren(element, h("h2", null, `Train on ${dataset.name}`), panel.element, curveBlock, outcome);
+        replaceChildren(element, h("h2", null, `Train on ${dataset.name}`), panel.element, curveBlock, outcome, attentionBlock);
     }
     return { element, show };
 }

@@ -8,11 +8,12 @@ import { debounce, h, replaceChildren } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
 import { percent, time } from "../shared/format.js";
 import { createHeatmap } from "../shared/heatmap.js";
+import { findRun } from "../shared/known-runs.js";
 import { followRun } from "../shared/stream.js";
 import { drawWords, shareOfKeys, wordKey } from "../shared/words.js";
 
 const TYPING_MILLISECONDS = 120;
-const FIRST_MODEL = { experiment: "train", task: "reviews", model: "transformer" };
+const FIRST_MODEL = { task: "reviews", model: "transformer" };
 const EXAMPLES = ["the acting was wonderful", "a boring film from the first hour on", "we saw this last night"];
 
 export function mount(root, page) {
@@ -123,7 +124,10 @@ export function mount(root, page) {
 
     async function trainFirst() {
         trainNote.hidden = false;
-        training = await post("/api/runs", FIRST_MODEL, page.signal);
+        // It may be on its way already: started here before the reader went elsewhere, or by somebody else.
+        training =
+            (await findRun(page, "train", FIRST_MODEL, { situation: "text" })) ??
+            (await post("/api/runs", { experiment: "train", ...FIRST_MODEL }, page.signal));
         progress.show(training);
         const finished = await followRun(
             training.id,

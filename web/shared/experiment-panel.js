@@ -41,12 +41,14 @@ export function createProgress(onCancel) {
     };
 }
 
-// options: experiment (name), main, more, except, situation (as createForm), fixed (parameters the chapter sets),
+// options: experiment (name), main, more, except, situation, initial (as createForm), fixed (parameters the chapter sets),
 // extra() (further parameters), render(result, run), clear(run) (a new run begins), automatic (run at
 // once where no run fits: for experiments that take milliseconds), live (run on every change), showErrors(errors)
 // (faults of fields that the chapter draws itself; returns the rest), failed() (the run failed or was refused),
-// button (its text), strict (a known run fits only where it has the documented defaults, notes or not).
-// Returns { element, form, run(), refresh() }.
+// button (its text), strict (a known run fits only where it has the documented defaults, notes or not), remember()
+// (what else the address keeps), adopt(parameters) (of the run that a link names; the form takes its own).
+// Returns { element, form, run(), changed(): something that extra() reads has changed; remember(): something that
+// options.remember() reads has }.
 export function createExperimentPanel(page, options) {
     const { schema } = page.experiment(options.experiment);
     const alert = createAlert();
@@ -62,8 +64,9 @@ export function createExperimentPanel(page, options) {
         more: options.more,
         except: options.except,
         situation: options.situation,
+        initial: options.initial,
         address: page.parameters,
-        onChange: () => refresh(),
+        onChange: () => changed(),
     });
     const progress = createProgress(async () => {
         try {
@@ -88,10 +91,20 @@ export function createExperimentPanel(page, options) {
         curl.element,
     );
 
-    const parameters = () => ({ ...options.fixed, ...options.extra?.(), ...form.values() });
+    const chosen = () => ({ ...options.extra?.(), ...form.values() });
+    const parameters = () => ({ ...options.fixed, ...chosen() });
+    // The run's id stands in the address while the run is the one that was asked for.
+    const remember = () =>
+        page.remember({ ...chosen(), ...options.remember?.(), run: isAsked ? current?.id : undefined });
+    let isAsked = false;
 
-    function refresh() {
+    function showCurl() {
         curl.set("POST", "/api/runs?wait=30", { experiment: options.experiment, ...parameters() });
+    }
+    function changed() {
+        showCurl();
+        isAsked = false;
+        remember();
         if (options.live && current !== null) run();
     }
 
@@ -146,6 +159,15 @@ export function createExperimentPanel(page, options) {
         );
     }
 
+    // What is asked for has this run.
+    function take(known) {
+        isAsked = true;
+        current = known;
+        remember();
+        if (isOver(known.state)) show(known);
+        else follow(known);
+    }
+
     async function run() {
         const given = parameters();
         attempt += 1;
@@ -161,9 +183,7 @@ export function createExperimentPanel(page, options) {
             );
             if (thisAttempt !== attempt) return;
             showErrors([]);
-            page.remember({ ...options.remember?.(), ...given, run: started.id });
-            if (isOver(started.state)) show(started);
-            else follow(started);
+            take(started);
         } catch (error) {
             if (thisAttempt !== attempt) return;
             runButton.disabled = false;
@@ -178,8 +198,11 @@ export function createExperimentPanel(page, options) {
         if (id) {
             try {
                 const known = await get(`/api/runs/${encodeURIComponent(id)}`, page.signal);
-                if (isOver(known.state)) return show(known);
-                return follow(known);
+                // A link may name the run alone.
+                form.adopt(known.parameters);
+                options.adopt?.(known.parameters);
+                showCurl();
+                return take(known);
             } catch (error) {
                 if (error.status !== 404) return alert.show(error);
             }
@@ -187,7 +210,7 @@ export function createExperimentPanel(page, options) {
         try {
             const situation = options.strict ? "usual" : options.situation;
             const known = await findRun(page, options.experiment, parameters(), { situation });
-            if (known) return isOver(known.state) ? show(known) : follow(known);
+            if (known) return take(known);
         } catch (error) {
             return alert.show(error);
         }
@@ -196,8 +219,8 @@ export function createExperimentPanel(page, options) {
         return replaceChildren(note, "Nobody has run this yet, and only the lecturer may.");
     }
 
-    refresh();
+    showCurl();
     // After the chapter has put everything in place.
     queueMicrotask(start);
-    return { element, form, run, refresh };
+    return { element, form, run, changed, remember };
 }

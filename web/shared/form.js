@@ -42,8 +42,10 @@ const CONTROLS = {
     integer: numberControl,
     number: numberControl,
     string: (schema, attributes) => textControl(attributes, (text) => text, schema.default),
-    list: (schema, attributes) =>
-        textControl({ ...attributes, inputmode: "numeric" }, listOf, schema.default?.join(", ")),
+    list(schema, attributes) {
+        const control = textControl({ ...attributes, inputmode: "numeric" }, listOf, schema.default?.join(", "));
+        return { ...control, write: (value) => control.write(typeof value === "string" ? listOf(value) : value) };
+    },
     boolean(schema, attributes) {
         const element = h("input", { ...attributes, type: "checkbox", checked: schema.default === true });
         return {
@@ -116,33 +118,33 @@ function textControl(attributes, parse, initial) {
     };
 }
 
-// A default that depends on other values is left to the server, unless the chapter's situation settles it: the
-// note says "text: 12", and the chapter is about text; or the usual case holds. Gives the schema with the
-// settled default, or with none.
+// A default that depends on other values: its note says "text: 12; data of yours: the first 80 %", and the
+// chapter's situation, one or more of these conditions or 'usual', settles which holds. Gives the schema with that
+// default, or with none where only the server knows it; `hint` then says what it will be.
 export function settleDefault(schema, situation) {
-    if (!schema.default_note || situation === "usual") return schema;
-    const known = schema.default_note
+    if (!schema.default_note) return schema;
+    const open = { ...schema, default: undefined };
+    if (situation === undefined)
+        return { ...open, hint: [schema.default, `(${schema.default_note})`].filter((part) => part !== undefined).join(" ") };
+    const holds = schema.default_note
         .split(";")
-        .map((part) => part.trim())
-        .find((part) => part.startsWith(`${situation}: `));
-    const value = known && Number(known.slice(situation.length + 2));
-    return { ...schema, default: Number.isFinite(value) ? value : undefined };
+        .map((part) => part.trim().split(": "))
+        .find(([condition, value]) => value !== undefined && [situation].flat().includes(condition));
+    if (!holds) return schema;
+    return Number.isFinite(Number(holds[1])) ? { ...schema, default: Number(holds[1]) } : { ...open, hint: holds[1] };
 }
 
-function createField(name, schema, situation) {
+function createField(name, schema, situation, initial) {
     const id = uniqueId(name);
     const helpId = `${id}-help`;
     const errorId = `${id}-error`;
     const kind = kindOf(schema);
     const usable = kind === "choice" || kind === "boolean" ? schema : settleDefault(schema, situation);
-    const depends = usable.default === undefined && schema.default_note;
     const attributes = {
         id,
         name,
         "aria-describedby": `${helpId} ${errorId}`,
-        placeholder: depends
-            ? [schema.default, `(${schema.default_note})`].filter((part) => part !== undefined).join(" ")
-            : null,
+        placeholder: usable.hint,
     };
     const grouped = kind === "choices";
     if (grouped) {
@@ -178,11 +180,16 @@ function createField(name, schema, situation) {
         },
         // Names the default that holds in this situation, where it depends on one.
         settle: (newSituation) => {
-            const settled = settleDefault(schema, newSituation).default ?? schema.default;
-            if (depends && kind !== "choice") control.element.placeholder = settled ?? "";
+            const settled = settleDefault(schema, newSituation);
+            if (usable.hint) control.element.placeholder = settled.hint ?? settled.default;
+        },
+        adopt: (value) => {
+            const isDefault = value === null || value === undefined || same(value, usable.default ?? schema.default);
+            if (!isDefault) control.write(value);
         },
         reset: () => {
-            if (usable.default !== undefined) control.write(usable.default);
+            if (initial !== undefined) control.write(initial);
+            else if (usable.default !== undefined) control.write(usable.default);
             else if (kind !== "choice") control.write("");
         },
         setError(message) {
@@ -194,10 +201,11 @@ function createField(name, schema, situation) {
 }
 
 // schema: the experiment's; main: names shown at once; more: names behind "More parameters" (default: all
-// others but `except`). situation: 'usual' or 'text' where that settles defaults. address: URLSearchParams to start from. onChange(): after any change.
-// Returns { element, values(), read(name), set(name, value), settle(situation, names): the situation has become
-// another, and of the fields that depend on one only these apply; showErrors(errors) -> those of no field here }.
-export function createForm({ schema, main = [], more, except = [], situation, address, onChange }) {
+// others but `except`). situation: as settleDefault has it. initial: the chapter's own choices
+// where they are not the defaults. address: URLSearchParams to start from. onChange(): after any change.
+// Returns { element, values(), read(name), set(name, value), adopt(parameters), settle(situation): it has become
+// another, hide(names): these do not apply now, showErrors(errors) -> those of no field here }.
+export function createForm({ schema, main = [], more, except = [], situation, initial = {}, address, onChange }) {
     const names = Object.keys(schema.properties).filter(
         (name) => kindOf(schema.properties[name]) !== "matrix" && !except.includes(name),
     );
@@ -205,7 +213,7 @@ export function createForm({ schema, main = [], more, except = [], situation, ad
     const fields = new Map(
         [...main, ...rest]
             .filter((name) => names.includes(name))
-            .map((name) => [name, createField(name, schema.properties[name], situation)]),
+            .map((name) => [name, createField(name, schema.properties[name], situation, initial[name])]),
     );
     const elements = (list) => list.filter((name) => fields.has(name)).map((name) => fields.get(name).element);
 
@@ -241,6 +249,7 @@ export function createForm({ schema, main = [], more, except = [], situation, ad
     );
     element.addEventListener("change", () => onChange?.());
 
+    for (const name of Object.keys(initial)) fields.get(name).reset();
     if (address) {
         for (const [name, field] of fields) {
             if (!address.has(name)) continue;
@@ -262,14 +271,16 @@ export function createForm({ schema, main = [], more, except = [], situation, ad
         set(name, value) {
             fields.get(name).control.write(value);
         },
-        read: (name) => fields.get(name).control.read(),
-        settle(newSituation, applying) {
-            for (const [name, field] of fields) {
-                if (!schema.properties[name].default_note || kindOf(schema.properties[name]) === "choice") continue;
-                field.element.hidden = !applying.includes(name);
-                field.settle(newSituation);
-            }
+        // Shows these parameters, but where the address says otherwise.
+        adopt(parameters) {
+            for (const [name, field] of fields) if (!address?.has(name)) field.adopt(parameters[name]);
         },
+        read: (name) => fields.get(name).control.read(),
+        settle: (newSituation) => fields.forEach((field) => field.settle(newSituation)),
+        hide: (hidden) =>
+            fields.forEach((field, name) => {
+                field.element.hidden = hidden.includes(name);
+            }),
         showErrors(errors) {
             fields.forEach((field) => field.setError(""));
             const others = [];
