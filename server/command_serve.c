@@ -33,8 +33,8 @@ static void want_ending(int signal_number) {
 }
 
 /* Handles the signals that end the service, and blocks them before any thread of ours starts, so that none of
- * those is interrupted. A handler rather than sigwait, because OpenBLAS starts a thread of its own before
- * main, in which nothing is blocked. */
+ * those is interrupted. A handler rather than sigwait, because a library may have started a thread of its own
+ * before main, in which nothing is blocked. */
 static void take_signals(sigset_t *ending) {
     struct sigaction action = {.sa_handler = want_ending, .sa_flags = SA_RESTART};
     sem_init(&ending_wanted, 0, 0);

@@ -1,4 +1,5 @@
 /* attnlab: a laboratory for attention. Chooses the subcommand. */
+#include "core/math/matrix.h"
 #include "server/commands.h"
 #include "server/options.h"
 #include "server/version.h"
@@ -35,6 +36,7 @@ int main(int argument_count, char **arguments) {
         int (*command)(int count, char *const *arguments);
     } commands[] = {{"run", command_run}, {"health", command_health}};
     const char *first = argument_count > 1 ? arguments[1] : "";
+    matrix_end_library_threads();
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
         print_help();
         return finish_output(0);

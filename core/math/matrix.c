@@ -17,6 +17,15 @@ void matrix_use_one_thread(void) {
         openblas_set_num_threads(1);
 }
 
+/* OpenBLAS' own, before a fork; its header leaves it out, and builds without threads have none. */
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+
+void matrix_end_library_threads(void) {
+    matrix_use_one_thread();
+    if (blas_thread_shutdown_ != NULL)
+        blas_thread_shutdown_();
+}
+
 static bool has_small_kernel(void) {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");

@@ -11,6 +11,10 @@
  * any number of times. */
 void matrix_use_one_thread(void);
 
+/* The same, and ends those that it has started when the program was loaded: they would look for work for a
+ * tenth of a second, on cores that a run is to have. Call it before there are other threads. */
+void matrix_end_library_threads(void);
+
 /* c[m][n] = alpha * a[m][k] b[k][n] + beta * c. `*_stride`: floats from one row to the next. With beta 0, c
  * need not be initialised. */
 void matrix_multiply(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
