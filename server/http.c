@@ -172,7 +172,7 @@ static enum MHD_Result answer(struct request *request) {
     statistics_add_bytes(request->service->statistics, request->body.length + request->discarded,
                          request->response.size);
     expect_transfer(request, request->response.stream ? (double)INFINITY : (double)request->response.size);
-    return http_send(request->connection, &request->response);
+    return http_send(request->connection, &request->response, request->service->background);
 }
 
 static void run_handler(struct request *request) {

@@ -1,12 +1,62 @@
 /* From a response to libmicrohttpd's: see http_send.h. */
 #include "server/http_send.h"
 
+#include "server/background.h"
 #include "server/stream.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* Large enough for most events, small enough for many readers. */
-enum { STREAM_BLOCK = 4096 };
+enum {
+    STREAM_BLOCK = 4096, /* large enough for most events, small enough for many readers */
+    PIECE_SIZE = 64 << 10,
+    LARGE_BODY = 256 << 10
+};
+
+/* A body that is sent in pieces, in turn with what others are sent: the system would take megabytes at once,
+ * and copying those, or giving their memory back, keeps the HTTP thread from everybody else for too long. */
+struct large_body {
+    struct background_work work;
+    struct background *background;
+    char *bytes; /* owned */
+    size_t size;
+};
+
+static ssize_t read_piece(void *argument, uint64_t position, char *buffer, size_t size) {
+    const struct large_body *body = argument;
+    size_t left = body->size - (size_t)position;
+    size_t taken = size < left ? size : left;
+    memcpy(buffer, body->bytes + position, taken);
+    return (ssize_t)taken;
+}
+
+static void free_in_background(struct background_work *work) {
+    struct large_body *body = (struct large_body *)((char *)work - offsetof(struct large_body, work));
+    free(body->bytes);
+    free(body);
+}
+
+static void free_body(void *argument) {
+    struct large_body *body = argument;
+    body->work.run = free_in_background;
+    background_submit(body->background, &body->work);
+}
+
+/* Takes over the response's bytes if it succeeds. */
+static struct MHD_Response *create_large_response(struct response *response, struct background *background) {
+    struct large_body *body = malloc(sizeof *body);
+    if (!body)
+        return NULL;
+    *body = (struct large_body){.background = background, .bytes = response->bytes, .size = response->size};
+    struct MHD_Response *created =
+        MHD_create_response_from_callback(response->size, PIECE_SIZE, read_piece, body, free_body);
+    if (created)
+        response->bytes = NULL;
+    else
+        free(body);
+    return created;
+}
 
 /* The page needs nothing from elsewhere and nobody may put it into a frame. */
 static const struct {
@@ -21,13 +71,15 @@ static const struct {
     {"Cross-Origin-Resource-Policy", "same-origin"},
 };
 
-static struct MHD_Response *create_response(struct response *response) {
+static struct MHD_Response *create_response(struct response *response, struct background *background) {
     struct MHD_Response *created = NULL;
     if (response->stream) {
         created = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, event_stream_read,
                                                     response->stream, event_stream_free_callback);
         if (created)
             response->stream = NULL;
+    } else if (response->bytes && response->size > LARGE_BODY) {
+        created = create_large_response(response, background);
     } else if (response->bytes) {
         created = MHD_create_response_from_buffer(response->size, response->bytes, MHD_RESPMEM_MUST_FREE);
         if (created)
@@ -65,9 +117,10 @@ static bool add_headers(struct MHD_Response *created, const struct response *res
     return is_added;
 }
 
-enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response) {
+enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response,
+                          struct background *background) {
     bool is_stream = response->stream != NULL;
-    struct MHD_Response *created = create_response(response);
+    struct MHD_Response *created = create_response(response, background);
     if (!created)
         return MHD_NO;
     enum MHD_Result result = MHD_NO;
