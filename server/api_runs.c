@@ -7,13 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LISTED_RESULT_MAXIMUM = 16 << 10 };
-
 static void answer_run(struct request *request, unsigned status, const struct run_record *run) {
     bool may_delete = access_owns(request, run->owner);
     struct text text = {0};
     run_write_json(&text, NULL, run, &may_delete);
     response_set_text(&request->response, status, "application/json", &text);
+}
+
+/* The answer of the request, whose run (waited for, or named by the path) has a large result: reading and
+ * writing that takes too long for the HTTP thread. */
+static void answer_large_run(struct request *request) {
+    struct service *service = request->service;
+    bool has_waited = request->waits_for_run[0] != '\0';
+    const char *id = has_waited ? request->waits_for_run : request_path_value(request, 0);
+    struct run_record run = {0};
+    struct error error = {0};
+    if (runs_find(service->runs, id, &run, &error) &&
+        (!run_record_lacks_result(&run) ||
+         service->store->read_result(service->store, id, &run.result_json, &error)))
+        answer_run(request, has_waited ? 201 : 200, &run);
+    else
+        response_set_error(&request->response, &error);
+    run_record_clear(&run);
+}
+
+/* Answers, or leaves that for later; while the service ends there is no later, and the result is left out. */
+static void answer_run_or_later(struct request *request, unsigned status, const struct run_record *run) {
+    if (run_record_lacks_result(run) && !atomic_load(&request->service->is_draining))
+        request->later = answer_large_run;
+    else
+        answer_run(request, status, run);
 }
 
 /* Whether the run has ended or the wait is over; then the run is the answer. */
@@ -27,7 +50,7 @@ static bool poll_run(struct request *request) {
     bool is_over = run_state_has_ended(run.state) || clock_seconds() >= request->parked.deadline ||
                    atomic_load(&request->service->is_draining);
     if (is_over)
-        answer_run(request, 201, &run);
+        answer_run_or_later(request, 201, &run);
     run_record_clear(&run);
     return is_over;
 }
@@ -70,13 +93,9 @@ void api_runs_create(struct request *request) {
 }
 
 /* In a list a large result is left out, so that a page of runs stays light; the run itself has it. */
-static void write_listed_run(struct text *text, const struct request *request, struct run_record *run) {
+static void write_listed_run(struct text *text, const struct request *request, const struct run_record *run) {
     bool may_delete = access_owns(request, run->owner);
-    if (run->result_json && strlen(run->result_json) > LISTED_RESULT_MAXIMUM) {
-        free(run->result_json);
-        run->result_json = NULL;
-    }
-    run_write_json(text, NULL, run, &may_delete);
+    run_write_brief_json(text, NULL, run, &may_delete);
 }
 
 void api_runs_list(struct request *request) {
@@ -115,7 +134,7 @@ void api_runs_get(struct request *request) {
     struct run_record run = {0};
     struct error error = {0};
     if (runs_find(request->service->runs, request_path_value(request, 0), &run, &error)) {
-        answer_run(request, 200, &run);
+        answer_run_or_later(request, 200, &run);
         run_record_clear(&run);
     } else {
         response_set_error(&request->response, &error);

@@ -175,8 +175,19 @@ static enum run_state common_state(const size_t counts[RUN_CANCELLED + 1], size_
     return counts[RUN_CANCELLED] > 0 ? RUN_CANCELLED : RUN_SUCCEEDED;
 }
 
-static bool view_fill(struct comparison_view *view, const struct run_record *list, size_t count,
-                      struct error *error) {
+/* A member's result, from wherever it is kept, into its row. */
+static bool add_member(struct runs *runs, struct comparison_view *view, const struct run_record *run,
+                       struct error *error) {
+    struct comparison_row *row = &view->rows[run->comparison_variant];
+    char *large = NULL;
+    bool ok = !run_record_lacks_result(run) || runs->store->read_result(runs->store, run->id, &large, error);
+    ok = ok && add_result(row, run->comparison_seed, large != NULL ? large : run->result_json, error);
+    free(large);
+    return ok;
+}
+
+static bool view_fill(struct runs *runs, struct comparison_view *view, const struct run_record *list,
+                      size_t count, struct error *error) {
     size_t counts[RUN_CANCELLED + 1] = {0};
     for (size_t i = 0; i < count; i++) {
         const struct run_record *run = &list[i];
@@ -184,7 +195,7 @@ static bool view_fill(struct comparison_view *view, const struct run_record *lis
             continue;
         memcpy(view->run_ids[run->comparison_variant * view->seed_count + run->comparison_seed], run->id,
                ID_SIZE);
-        if (!add_result(&view->rows[run->comparison_variant], run->comparison_seed, run->result_json, error))
+        if (!add_member(runs, view, run, error))
             return false;
         counts[run->state]++;
         view->progress_done += run_state_has_ended(run->state);
@@ -215,7 +226,7 @@ static bool view_build(struct runs *runs, struct comparison_record *record, stru
     size_t count = 0;
     bool ok = view_prepare(view, record, error) &&
               list_members(runs, view->record.id, &list, &count, error) &&
-              view_fill(view, list, count, error);
+              view_fill(runs, view, list, count, error);
     if (!ok)
         comparison_view_clear(view);
     free_list(list, count);

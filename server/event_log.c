@@ -7,6 +7,7 @@
 
 #include "server/runs.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -17,11 +18,13 @@
 enum { RING_EVENTS = 4096, RING_BYTES = 8 * 1024 * 1024 };
 /* Ids below 2^53 are exact in JavaScript: 2^21 restarts of 2^32 events. */
 enum { GENERATION_SHIFT = 32 };
+/* Room for the longest "id: ...\nevent: ...\ndata: ". */
+enum { HEAD_SIZE = 64 };
 
 struct shared_event {
     struct event event; /* first: a struct event * is a struct shared_event * */
     atomic_size_t users;
-    char payload[];
+    char text[]; /* HEAD_SIZE bytes whose end an id and a kind fill, and the payload */
 };
 
 struct event_log {
@@ -46,16 +49,28 @@ const char *event_kind_name(enum event_kind kind) {
 struct event *event_create(const char *run_id, enum event_kind kind, const char *payload,
                            struct error *error) {
     size_t size = strlen(payload);
-    struct shared_event *shared = malloc(sizeof *shared + size + 1);
+    struct shared_event *shared = malloc(sizeof *shared + HEAD_SIZE + size + 1);
     if (shared == NULL) {
-        error_set_memory(error, sizeof *shared + size + 1);
+        error_set_memory(error, sizeof *shared + HEAD_SIZE + size + 1);
         return NULL;
     }
-    memcpy(shared->payload, payload, size + 1);
-    shared->event = (struct event){.kind = kind, .size = size, .payload = shared->payload};
+    memcpy(shared->text + HEAD_SIZE, payload, size + 1);
+    shared->event = (struct event){.kind = kind, .size = size, .payload = shared->text + HEAD_SIZE};
     snprintf(shared->event.run_id, ID_SIZE, "%s", run_id);
     atomic_init(&shared->users, 1);
     return &shared->event;
+}
+
+/* Before anybody else has the event. */
+static void event_set_id(struct event *event, uint64_t id) {
+    char head[HEAD_SIZE];
+    int length =
+        snprintf(head, sizeof head, "id: %" PRIu64 "\nevent: %s\ndata: ", id, event_kind_name(event->kind));
+    char *field = ((struct shared_event *)event)->text + HEAD_SIZE - length;
+    memcpy(field, head, (size_t)length);
+    event->id = id;
+    event->field = field;
+    event->field_size = (size_t)length + event->size;
 }
 
 struct event *event_retain(struct event *event) {
@@ -151,7 +166,7 @@ bool event_log_publish(struct event_log *log, struct event **events, size_t coun
     }
     pthread_mutex_lock(&log->publishing);
     for (size_t i = 0; i < count; i++) {
-        events[i]->id = log->next_id++;
+        event_set_id(events[i], log->next_id++);
         records[i] = event_to_record(events[i]);
     }
     bool ok = commit == NULL || commit(argument, records, count, error);
@@ -168,7 +183,7 @@ bool event_log_try_publish(struct event_log *log, struct event *event) {
         event_release(event);
         return false;
     }
-    event->id = log->next_id++;
+    event_set_id(event, log->next_id++);
     ring_append(log, &event, 1);
     pthread_mutex_unlock(&log->publishing);
     notify_and_release(log, &event, 1, true);
@@ -221,7 +236,7 @@ static struct event *event_restore(struct event_log *log, const struct event_rec
         struct run_record run;
         char *json = NULL;
         if (log->store->find_run(log->store, record->run_id, &run, error)) {
-            json = run_to_json(&run, NULL, error);
+            json = run_to_brief_json(&run, NULL, error);
             run_record_clear(&run);
         }
         if (json != NULL)
@@ -229,7 +244,7 @@ static struct event *event_restore(struct event_log *log, const struct event_rec
         free(json);
     }
     if (event != NULL)
-        event->id = record->id;
+        event_set_id(event, record->id);
     return event;
 }
 

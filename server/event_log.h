@@ -19,6 +19,8 @@ struct event {
     bool of_ended_run;   /* the payload is a run that no longer changes: the store need not keep it */
     size_t size;         /* of the payload, without the terminator */
     const char *payload; /* JSON in one line: the data of a server-sent event */
+    size_t field_size;
+    const char *field; /* the payload behind what it has on the wire: "id: 1\nevent: end\ndata: {...}" */
 };
 struct event *event_create(const char *run_id, enum event_kind kind, const char *payload,
                            struct error *error);

@@ -183,7 +183,12 @@ static void run_handler(struct request *request) {
 static void run_handler_in_background(struct background_work *work) {
     struct request *request = (struct request *)((char *)work - offsetof(struct request, work));
     struct service *service = request->service;
-    run_handler(request);
+    void (*later)(struct request *) = request->later;
+    request->later = NULL;
+    if (later)
+        later(request);
+    else
+        run_handler(request);
     MHD_resume_connection(request->connection);
     atomic_fetch_sub(&service->background_requests, 1);
 }
@@ -205,18 +210,19 @@ static enum MHD_Result start_background_work(struct request *request) {
     return MHD_YES;
 }
 
-/* The handler has run: answers, or looks whether what it waits for has come and parks if not. */
+/* The handler has run: answers, or looks whether what it waits for has come and parks if not, or leaves the
+ * rest to a background thread. */
 static enum MHD_Result continue_request(struct request *request) {
     struct parking *parking = request->service->parking;
     request->phase = REQUEST_WAITING;
     while (request->poll) {
         unsigned long version = parking_version(parking);
         if (request->poll(request))
-            break;
-        if (parking_wait(parking, &request->parked, version))
+            request->poll = NULL;
+        else if (parking_wait(parking, &request->parked, version))
             return MHD_YES;
     }
-    return answer(request);
+    return request->later ? start_background_work(request) : answer(request);
 }
 
 static enum MHD_Result end_body(struct request *request) {

@@ -29,8 +29,8 @@ const struct openapi_schema openapi_schemas[] = {
      OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING
             ",\"parameters\":{\"type\":\"object\"},\"state\":" STATE ",\"progress\":" PROGRESS
             ",\"created_at\":" TIME_OR_NULL ",\"started_at\":" TIME_OR_NULL ",\"finished_at\":" TIME_OR_NULL
-            ",\"result\":{\"type\":[\"object\",\"null\"]},\"error\":" STRING_OR_NULL
-            ",\"comparison\":" STRING_OR_NULL ",\"may_delete\":" BOOLEAN)},
+            ",\"result\":{\"type\":[\"object\",\"null\"]},\"result_omitted\":" BOOLEAN
+            ",\"error\":" STRING_OR_NULL ",\"comparison\":" STRING_OR_NULL ",\"may_delete\":" BOOLEAN)},
     {"RunList", OBJECT("\"runs\":" LIST_OF(REFERENCE("Run")) ",\"next\":" STRING_OR_NULL)},
     {"EpochMetrics", OBJECT("\"epoch\":" INTEGER ",\"train_loss\":" NUMBER_OR_NULL
                             ",\"test_accuracy\":" NUMBER_OR_NULL ",\"seconds\":" NUMBER)},

@@ -3,7 +3,8 @@
  * http.c fills in what came over the wire, the router finds the route, and the route's handler makes the
  * response. A handler runs on the HTTP thread and must not block; a route marked ROUTE_BACKGROUND has its
  * handler run on a background thread instead, while the connection is suspended. A handler that wants to wait
- * sets `poll`: it is called now and after every wake-up until it returns true. */
+ * sets `poll`: it is called now and after every wake-up until it returns true. Either may find that the
+ * answer takes long to make and leave that to `later`, which is then called on a background thread. */
 #ifndef ATTNLAB_SERVER_REQUEST_H
 #define ATTNLAB_SERVER_REQUEST_H
 
@@ -41,6 +42,7 @@ struct request {
 
     struct response response;
     bool (*poll)(struct request *request);
+    void (*later)(struct request *request);
     struct parked parked;
     char waits_for_run[ID_SIZE];
     struct background_work work;

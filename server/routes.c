@@ -154,7 +154,7 @@ const struct route route_table[] = {
      .request_schema = "RunRequest", .response_schema = "Run"},
     {METHOD_GET, "/api/runs", api_runs_list,
      "Runs, newest first; a result above 16 KiB is null here and not in the run itself", .needs = NEEDS_READ,
-     QUERY(runs_query), .success_status = 200, .response_schema = "RunList"},
+     .flags = ROUTE_BACKGROUND, QUERY(runs_query), .success_status = 200, .response_schema = "RunList"},
     {METHOD_GET, "/api/runs/{id}", api_runs_get, "A run", .needs = NEEDS_READ, .success_status = 200,
      .response_schema = "Run"},
     {METHOD_POST, "/api/runs/{id}/cancel", api_runs_cancel, "Cancels a run within one training step",
@@ -162,8 +162,10 @@ const struct route route_table[] = {
     {METHOD_DELETE, "/api/runs/{id}", api_runs_delete, "Deletes an ended run with all that belongs to it",
      .needs = NEEDS_OWN_RUN, .flags = ROUTE_BACKGROUND, .success_status = 204},
     {METHOD_GET, "/api/runs/{id}/events", api_events_of_run,
-     "The run's events from its beginning; the stream closes after the event named end", .needs = NEEDS_READ,
-     QUERY(events_query), .success_status = 200},
+     "The run's events from its beginning; the stream closes after the event named end. The runs in events "
+     "are as "
+     "in lists: a result above 16 KiB is null",
+     .needs = NEEDS_READ, QUERY(events_query), .success_status = 200},
     {METHOD_GET, "/api/events", api_events_of_all, "The events of all runs, from now on", .needs = NEEDS_READ,
      QUERY(events_query), .success_status = 200},
     {METHOD_GET, "/api/runs/{id}/metrics", api_metrics_get, "One row an epoch; row 0 is before training",

@@ -50,6 +50,8 @@ void run_write_json(struct text *text, const char *key, const struct run_record 
     write_time(text, "started_at", run->started_ms);
     write_time(text, "finished_at", run->finished_ms);
     json_write_raw(text, "result", run->result_json);
+    if (run_record_lacks_result(run))
+        json_write_boolean(text, "result_omitted", true);
     json_write_string(text, "error", run->error);
     json_write_string(text, "comparison", run->comparison[0] != '\0' ? run->comparison : NULL);
     if (may_delete != NULL)
@@ -57,9 +59,17 @@ void run_write_json(struct text *text, const char *key, const struct run_record 
     json_write_end_object(text);
 }
 
-char *run_to_json(const struct run_record *run, size_t *length, struct error *error) {
+void run_write_brief_json(struct text *text, const char *key, const struct run_record *run,
+                          const bool *may_delete) {
+    struct run_record brief = *run;
+    if (result_is_large(brief.result_json))
+        brief.result_json = NULL;
+    run_write_json(text, key, &brief, may_delete);
+}
+
+char *run_to_brief_json(const struct run_record *run, size_t *length, struct error *error) {
     struct text text = {0};
-    run_write_json(&text, NULL, run, NULL);
+    run_write_brief_json(&text, NULL, run, NULL);
     size_t size = text.length;
     char *bytes = text_release(&text);
     if (bytes == NULL)

@@ -60,7 +60,7 @@ void active_run_remove(struct runs *runs, struct active_run *run) {
 }
 
 struct event *run_event_create(const struct run_record *record, enum event_kind kind, struct error *error) {
-    char *json = run_to_json(record, NULL, error);
+    char *json = run_to_brief_json(record, NULL, error);
     struct event *event = json != NULL ? event_create(record->id, kind, json, error) : NULL;
     if (event != NULL)
         event->of_ended_run = run_state_has_ended(record->state);

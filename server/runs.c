@@ -127,6 +127,22 @@ bool runs_find(struct runs *runs, const char *id, struct run_record *run, struct
     return active != NULL ? ok : runs->store->find_run(runs->store, id, run, error);
 }
 
+bool runs_find_ended(struct runs *runs, const char *id, bool *has_ended, struct error *error) {
+    struct run_record run;
+    pthread_mutex_lock(&runs->mutex);
+    const struct active_run *active = active_run_find(runs, id);
+    if (active != NULL)
+        *has_ended = run_state_has_ended(active->record.state);
+    pthread_mutex_unlock(&runs->mutex);
+    if (active != NULL)
+        return true;
+    if (!runs->store->find_run(runs->store, id, &run, error))
+        return false;
+    *has_ended = run_state_has_ended(run.state);
+    run_record_clear(&run);
+    return true;
+}
+
 bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_record **list, size_t *count,
                struct error *error) {
     if (!runs->store->list_runs(runs->store, filter, list, count, error))

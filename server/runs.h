@@ -44,6 +44,8 @@ struct run_request {
 bool runs_create(struct runs *runs, const struct run_request *request, struct run_record *run,
                  struct error *error);
 bool runs_find(struct runs *runs, const char *id, struct run_record *run, struct error *error);
+/* The same without a copy: only whether it has ended. */
+bool runs_find_ended(struct runs *runs, const char *id, bool *has_ended, struct error *error);
 /* Newest first; clear each and free(*list). */
 bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_record **list, size_t *count,
                struct error *error);
@@ -64,11 +66,15 @@ struct runs_counts {
 };
 void runs_count(struct runs *runs, struct runs_counts *counts);
 
-/* The run as the API shows it, as JSON text; `length` may be NULL. Release with free(). */
-char *run_to_json(const struct run_record *run, size_t *length, struct error *error);
-/* The same, as a value inside other JSON. */
-/* `may_delete`: whether who asks may cancel and delete the run; NULL in events, which all get alike. */
+/* The run as the API shows it, as a value inside other JSON. Where the record lacks its result, that is null
+ * and "result_omitted" true. `may_delete`: whether who asks may cancel and delete the run; NULL in events,
+ * which all get alike. */
 void run_write_json(struct text *text, const char *key, const struct run_record *run, const bool *may_delete);
+/* The same, in any case without a large result: in lists. */
+void run_write_brief_json(struct text *text, const char *key, const struct run_record *run,
+                          const bool *may_delete);
+/* The same, as JSON text: what events tell. `length` may be NULL. Release with free(). */
+char *run_to_brief_json(const struct run_record *run, size_t *length, struct error *error);
 
 struct comparison_request {
     const struct experiment *experiment;

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool run_record_lacks_result(const struct run_record *record) {
+    return record->state == RUN_SUCCEEDED && record->result_json == NULL;
+}
+
+bool result_is_large(const char *result_json) {
+    return result_json != NULL && strlen(result_json) > SMALL_RESULT_MAXIMUM;
+}
+
 void run_record_clear(struct run_record *record) {
     free(record->experiment);
     free(record->name);

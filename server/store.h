@@ -29,12 +29,17 @@ struct run_record {
     size_t progress_done, progress_total;
     char progress_unit[32];
     int64_t created_ms, started_ms, finished_ms; /* milliseconds since 1970; 0: not yet */
-    char *result_json;                           /* NULL until it succeeded */
+    char *result_json;                           /* NULL until it succeeded, or if it is large: see below */
     char *error;                                 /* NULL unless it failed */
     char comparison[ID_SIZE];                    /* "" where it belongs to none */
     size_t comparison_variant, comparison_seed;  /* its row and its place in the row */
     char *owner;                                 /* who may cancel and delete it; "" for everybody */
 };
+/* A larger result is kept apart, so that whoever looks for a run or lists many reads none of it: records come
+ * without it, and read_result gives it. */
+enum { SMALL_RESULT_MAXIMUM = 16 << 10 };
+bool run_record_lacks_result(const struct run_record *record);
+bool result_is_large(const char *result_json); /* NULL: it is not */
 void run_record_clear(struct run_record *record);
 bool run_record_copy(struct run_record *copy, const struct run_record *record, struct error *error);
 
@@ -108,6 +113,8 @@ struct store {
     bool (*save_epoch)(struct store *store, const char *run_id, const struct epoch_record *epoch,
                        const struct event_record *events, size_t event_count, struct error *error);
     bool (*find_run)(struct store *store, const char *id, struct run_record *run, struct error *error);
+    /* A result that a record lacks, released with free(); NULL where there is none. */
+    bool (*read_result)(struct store *store, const char *id, char **result_json, struct error *error);
     /* Newest first. */
     bool (*list_runs)(struct store *store, const struct run_filter *filter, struct run_record **runs,
                       size_t *count, struct error *error);

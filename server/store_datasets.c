@@ -74,7 +74,7 @@ static bool store_list_datasets(struct store *store, struct dataset_record **dat
 
 static bool store_read_dataset(struct store *store, const char *name, struct dataset_record *dataset,
                                void **bytes, size_t *size, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     bool ok = true, found = false;
     void *contents = NULL;
     size_t contents_size = 0;
@@ -117,7 +117,7 @@ static bool store_delete_dataset(struct store *store, const char *name, struct e
 }
 
 static bool store_get_cache(struct store *store, const char *key, void **bytes, size_t *size) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     bool ok = true;
     *bytes = NULL;
     *size = 0;

@@ -63,7 +63,7 @@ static double column_real(sqlite3_stmt *statement, int column) {
 
 static bool store_read_metrics(struct store *store, const char *run_id, struct epoch_metrics **rows,
                                size_t *count, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     bool ok = true;
     void *items = NULL;
     size_t found = 0;
@@ -124,7 +124,7 @@ static bool store_list_epochs_kept(struct store *store, const char *run_id, size
 
 static bool store_read_weights(struct store *store, const char *run_id, size_t epoch, size_t *found,
                                float **weights, size_t *count, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     bool ok = true, any = epoch == STORE_LAST_EPOCH;
     void *bytes = NULL;
     size_t size = 0;
@@ -148,7 +148,7 @@ static bool store_read_weights(struct store *store, const char *run_id, size_t e
 
 static bool store_read_checkpoint(struct store *store, const char *run_id, void **bytes, size_t *size,
                                   struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     bool ok = true;
     *bytes = NULL;
     *size = 0;

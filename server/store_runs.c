@@ -70,21 +70,29 @@ static bool drop_checkpoint(struct connection *writer, const char *id, struct er
     return STATEMENT_EXECUTE(writer, error, "DELETE FROM checkpoints WHERE run = ?", "t", id);
 }
 
+static bool save_large_result(struct connection *writer, const struct run_record *run, struct error *error) {
+    return STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO results VALUES (?, ?)", "tt", run->id,
+                             run->result_json);
+}
+
 static bool store_update_run(struct store *store, const struct run_record *run, bool acknowledged,
                              const struct event_record *events, size_t event_count, struct error *error) {
     struct sqlite_store *self = sqlite_store_of(store);
     if (!transaction_begin(self, acknowledged, error))
         return false;
+    bool is_large = result_is_large(run->result_json);
     int changes = 0;
     sqlite3_stmt *statement = statement_bind(
         &self->writer, error,
         "UPDATE runs SET state = ?, progress_done = ?, progress_total = ?, progress_unit = ?, started_ms = ?,"
         " finished_ms = ?, result = ?, error = ? WHERE id = ?",
         "izztiittt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
-        run->started_ms, run->finished_ms, run->result_json, run->error, run->id);
+        run->started_ms, run->finished_ms, is_large ? NULL : run->result_json, run->error, run->id);
     bool ok = statement_run(&self->writer, statement, &changes, error);
     if (ok && changes == 0)
         ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);
+    if (ok && is_large)
+        ok = save_large_result(&self->writer, run, error);
     if (ok && run->state >= RUN_SUCCEEDED)
         ok = drop_checkpoint(&self->writer, run->id, error);
     ok = ok && store_insert_events(&self->writer, events, event_count, error);
@@ -107,6 +115,19 @@ static bool store_find_run(struct store *store, const char *id, struct run_recor
         ok = error_set(error, ERROR_MISSING, "there is no run %.40s", id);
     if (!ok)
         run_record_clear(run);
+    return ok;
+}
+
+static bool store_read_result(struct store *store, const char *id, char **result_json, struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true;
+    *result_json = NULL;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error, "SELECT json FROM results WHERE run = ?", "t", id);
+    while (statement_next(reader, statement, &ok, error))
+        *result_json = column_text(statement, 0, &ok, error);
+    pthread_mutex_unlock(&reader->mutex);
     return ok;
 }
 
@@ -138,7 +159,7 @@ static bool read_runs(struct connection *reader, sqlite3_stmt *statement, struct
 
 static bool store_list_runs(struct store *store, const struct run_filter *filter, struct run_record **runs,
                             size_t *count, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = statement_bind(
         reader, error,
@@ -154,7 +175,7 @@ static bool store_list_runs(struct store *store, const struct run_filter *filter
 
 static bool store_list_unfinished_runs(struct store *store, struct run_record **runs, size_t *count,
                                        struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     pthread_mutex_lock(&reader->mutex);
     /* Those that were running come first: they had waited longer. */
     sqlite3_stmt *statement = statement_bind(reader, error,
@@ -182,6 +203,7 @@ void store_install_runs(struct store *store) {
     store->add_runs = store_add_runs;
     store->update_run = store_update_run;
     store->find_run = store_find_run;
+    store->read_result = store_read_result;
     store->list_runs = store_list_runs;
     store->list_unfinished_runs = store_list_unfinished_runs;
     store->delete_run = store_delete_run;

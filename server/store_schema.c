@@ -37,6 +37,10 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     " row_count INTEGER NOT NULL, class_count INTEGER NOT NULL, word_count INTEGER NOT NULL,"
     " is_text INTEGER NOT NULL, owner TEXT NOT NULL, bytes BLOB NOT NULL);"
     "CREATE TABLE cache (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL);",
+    /* 3: large results apart from their runs */
+    "CREATE TABLE results (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, json TEXT NOT NULL);"
+    "INSERT INTO results SELECT id, result FROM runs WHERE length(CAST(result AS BLOB)) > 16384;"
+    "UPDATE runs SET result = NULL WHERE id IN (SELECT run FROM results);",
 };
 
 static bool read_integer(sqlite3 *database, const char *query, int *value, struct error *error) {

@@ -182,8 +182,10 @@ static void store_close(struct store *store) {
     struct sqlite_store *self = sqlite_store_of(store);
     if (store == NULL)
         return;
+    connection_close(&self->bulk_reader);
     connection_close(&self->reader);
     connection_close(&self->writer);
+    pthread_mutex_destroy(&self->bulk_reader.mutex);
     pthread_mutex_destroy(&self->reader.mutex);
     pthread_mutex_destroy(&self->writer.mutex);
     if (self->lock_file >= 0)
@@ -204,6 +206,7 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
         return NULL;
     }
     self->lock_file = -1;
+    pthread_mutex_init(&self->bulk_reader.mutex, NULL);
     pthread_mutex_init(&self->reader.mutex, NULL);
     pthread_mutex_init(&self->writer.mutex, NULL);
     self->interface.close = store_close;
@@ -223,6 +226,7 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
         goto failed;
     if (!writer_open(self, warning, warning_size, &cause) ||
         !connection_open(&self->reader, self->path, SQLITE_OPEN_READONLY, &cause) ||
+        !connection_open(&self->bulk_reader, self->path, SQLITE_OPEN_READONLY, &cause) ||
         !generation_advance(self, &cause)) {
         error_set(error, cause.code, "cannot open the database %.200s: %.250s", self->path, cause.message);
         goto failed;

@@ -1,8 +1,9 @@
-/* Inside the SQLite store: two connections, transactions, statements.
+/* Inside the SQLite store: three connections, transactions, statements.
  *
- * One connection writes, one reads; each has its lock, and in WAL mode a reader never waits for a writer. The
- * helpers here keep the SQL files short: a statement is prepared once, bound from a format string and reset
- * by whoever stepped it. Only store_*.c include this. */
+ * One connection writes and two read: one what is small, for callers who must not wait, the other what may be
+ * large. Each has its lock, and in WAL mode a reader never waits for a writer. The helpers here keep the SQL
+ * files short: a statement is prepared once, bound from a format string and reset by whoever stepped it. Only
+ * store_*.c include this. */
 #ifndef ATTNLAB_SERVER_STORE_SQLITE_H
 #define ATTNLAB_SERVER_STORE_SQLITE_H
 
@@ -26,8 +27,9 @@ struct connection {
 struct sqlite_store {
     struct store interface; /* first: a struct store * is a struct sqlite_store * */
     struct connection writer;
-    struct connection reader;
-    int lock_file; /* held locked while the store is open */
+    struct connection reader;      /* of a row or a few */
+    struct connection bulk_reader; /* of large values and long lists */
+    int lock_file;                 /* held locked while the store is open */
     uint64_t generation;
     char path[4096]; /* of the database */
 };
@@ -80,7 +82,7 @@ bool store_insert_events(struct connection *writer, const struct event_record *e
                          struct error *error);
 
 /* The schema (store_schema.c). STORE_SCHEMA_VERSION is what this program writes. */
-enum { STORE_SCHEMA_VERSION = 2 };
+enum { STORE_SCHEMA_VERSION = 3 };
 /* Brings the database to `version` (STORE_SCHEMA_VERSION but in tests), one transaction a step. */
 bool schema_migrate(sqlite3 *database, int version, struct error *error);
 

@@ -20,10 +20,9 @@ struct event_stream {
     uint64_t cursor;
     struct event *events[EVENTS_AT_ONCE]; /* read and not yet sent, the first one being sent */
     size_t event_count, event_index;
-    char head[96]; /* of the event being sent: "id: ...\nevent: ...\ndata: " */
-    size_t head_size;
-    size_t sent; /* bytes of head, payload and the empty line after it */
+    size_t sent; /* bytes of the event being sent, with the empty line after it */
     double last_written;
+    bool is_run_over; /* it has ended or was deleted: what the log has is all there will be */
     bool has_ended;
     bool has_failed; /* the client sees that the end is missing */
     bool has_said_goodbye;
@@ -75,14 +74,6 @@ void event_stream_free_callback(void *stream) {
     event_stream_free(stream);
 }
 
-static void begin_event(struct event_stream *stream) {
-    const struct event *event = stream->events[stream->event_index];
-    stream->sent = 0;
-    stream->head_size =
-        (size_t)snprintf(stream->head, sizeof stream->head, "id: %" PRIu64 "\nevent: %s\ndata: ", event->id,
-                         event_kind_name(event->kind));
-}
-
 /* Copies what fits of a piece that begins at `*offset` of the event. */
 static size_t copy_piece(const char *piece, size_t piece_size, size_t *offset, char *buffer, size_t size) {
     if (*offset >= piece_size) {
@@ -99,16 +90,14 @@ static size_t copy_piece(const char *piece, size_t piece_size, size_t *offset, c
 static size_t write_event(struct event_stream *stream, char *buffer, size_t size) {
     struct event *event = stream->events[stream->event_index];
     size_t offset = stream->sent;
-    size_t written = copy_piece(stream->head, stream->head_size, &offset, buffer, size);
-    written += copy_piece(event->payload, event->size, &offset, buffer + written, size - written);
+    size_t written = copy_piece(event->field, event->field_size, &offset, buffer, size);
     written += copy_piece(event_tail, sizeof event_tail - 1, &offset, buffer + written, size - written);
     stream->sent += written;
-    if (stream->sent == stream->head_size + event->size + sizeof event_tail - 1) {
+    if (stream->sent == event->field_size + sizeof event_tail - 1) {
         stream->has_ended = stream->run_id[0] && event->kind == EVENT_END;
         event_release(event);
         stream->event_index++;
-        if (stream->event_index < stream->event_count)
-            begin_event(stream);
+        stream->sent = 0;
     }
     return written;
 }
@@ -124,24 +113,19 @@ static bool fetch_events(struct event_stream *stream) {
         stream->has_ended = stream->has_failed = true;
         return false;
     }
-    if (stream->event_count > 0)
-        begin_event(stream);
     return stream->event_count > 0;
 }
 
-/* A stream of a run that has ended and whose events are all sent, or that was deleted, is at its end. */
-static bool is_run_over(struct event_stream *stream) {
-    struct run_record run = {0};
+/* A stream whose run has ended ends when all its events are sent; that is no event's doing where the client
+ * has the end already or the run was deleted. So this looks at the run before the first event and when none
+ * has come for a while. */
+static void look_at_run(struct event_stream *stream) {
     struct error error = {0};
-    if (!stream->run_id[0])
-        return false;
-    if (!runs_find(stream->service->runs, stream->run_id, &run, &error)) {
-        stream->has_failed = error.code != ERROR_MISSING;
-        return true;
-    }
-    bool is_over = run_state_has_ended(run.state);
-    run_record_clear(&run);
-    return is_over;
+    if (!stream->run_id[0] || stream->is_run_over ||
+        runs_find_ended(stream->service->runs, stream->run_id, &stream->is_run_over, &error))
+        return;
+    stream->is_run_over = true;
+    stream->has_failed = error.code != ERROR_MISSING;
 }
 
 static size_t write_events(struct event_stream *stream, char *buffer, size_t size) {
@@ -160,11 +144,12 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
         return MHD_CONTENT_READER_END_OF_STREAM;
     for (;;) {
         unsigned long version = parking_version(parking);
-        bool may_be_over = stream->event_index == stream->event_count && is_run_over(stream);
-        size_t written = write_events(stream, buffer, size);
         double now = clock_seconds();
-        if (written == 0 && now - stream->last_written >= PING_SECONDS && size >= sizeof ping - 1 &&
-            !stream->has_ended) {
+        bool is_quiet = now - stream->last_written >= PING_SECONDS;
+        if (is_quiet)
+            look_at_run(stream);
+        size_t written = write_events(stream, buffer, size);
+        if (written == 0 && is_quiet && size >= sizeof ping - 1 && !stream->has_ended) {
             memcpy(buffer, ping, sizeof ping - 1);
             written = sizeof ping - 1;
         }
@@ -173,13 +158,12 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
             statistics_add_bytes(stream->service->statistics, 0, written);
             return (ssize_t)written;
         }
-        if (!stream->has_ended && size >= sizeof goodbye - 1 &&
-            atomic_load(&stream->service->is_draining)) {
+        if (!stream->has_ended && size >= sizeof goodbye - 1 && atomic_load(&stream->service->is_draining)) {
             stream->has_said_goodbye = true;
             memcpy(buffer, goodbye, sizeof goodbye - 1);
             return sizeof goodbye - 1;
         }
-        if (stream->has_ended || may_be_over || atomic_load(&stream->service->is_draining))
+        if (stream->has_ended || stream->is_run_over || atomic_load(&stream->service->is_draining))
             return stream->has_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
         stream->parked.deadline = stream->last_written + PING_SECONDS;
         if (parking_wait(parking, &stream->parked, version))

@@ -66,6 +66,13 @@ static void assert_reads(const char *run_id, uint64_t *cursor, size_t limit, con
         ck_assert_uint_gt(events[i]->id, previous);
         previous = events[i]->id;
         strcat(payloads, events[i]->payload);
+        char field[128];
+        int length =
+            snprintf(field, sizeof field, "id: %llu\nevent: %s\ndata: ", (unsigned long long)events[i]->id,
+                     event_kind_name(events[i]->kind));
+        ck_assert_uint_eq(events[i]->field_size, (size_t)length + events[i]->size);
+        ck_assert_int_eq(strncmp(events[i]->field, field, (size_t)length), 0);
+        ck_assert_ptr_eq(events[i]->field + length, events[i]->payload);
         event_release(events[i]);
     }
     ck_assert_uint_ge(*cursor, previous);

@@ -18,7 +18,7 @@ START_TEST(a_run_succeeds) {
     ck_assert_uint_eq(run.progress_done, 2);
     ck_assert_uint_eq(run.progress_total, 2);
     ck_assert_str_eq(run.progress_unit, "epochs");
-    char *json = run_to_json(&run, NULL, &error);
+    char *json = run_to_brief_json(&run, NULL, &error);
     json_t *object = json_loads(json, 0, NULL);
     ck_assert_ptr_nonnull(object);
     ck_assert_str_eq(json_string_value(json_object_get(object, "state")), "succeeded");

@@ -89,6 +89,67 @@ START_TEST(runs_survive_reopening) {
 }
 END_TEST
 
+static void database_path(char path[128]) {
+    snprintf(path, 128, "%s/attnlab.sqlite3", fixture_directory);
+}
+
+/* A JSON text of so many bytes; release it with free(). */
+static char *make_result(size_t size) {
+    char *json = malloc(size + 1);
+    ck_assert_ptr_nonnull(json);
+    memset(json, '7', size);
+    json[size] = '\0';
+    return json;
+}
+
+static size_t count_rows(const char *table) {
+    char path[128], query[64];
+    sqlite3 *database = NULL;
+    sqlite3_stmt *statement = NULL;
+    database_path(path);
+    snprintf(query, sizeof query, "SELECT count(*) FROM %s", table);
+    ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(database, query, -1, &statement, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    size_t count = (size_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return count;
+}
+
+/* Finds the run, whose result is large or not, and reads that from where it has to be. */
+static void assert_result(const char *id, const char *result_json, bool is_apart) {
+    struct run_record found;
+    char *apart = NULL;
+    ck_assert(store->find_run(store, id, &found, &error));
+    ck_assert_int_eq(run_record_lacks_result(&found), is_apart);
+    ck_assert(store->read_result(store, id, &apart, &error));
+    ck_assert_str_eq(is_apart ? apart : found.result_json, result_json);
+    ck_assert(is_apart ? found.result_json == NULL : apart == NULL);
+    free(apart);
+    run_record_clear(&found);
+}
+
+START_TEST(large_results_are_kept_apart) {
+    char *large = make_result(SMALL_RESULT_MAXIMUM + 1), *small = make_result(SMALL_RESULT_MAXIMUM);
+    char *const results[] = {large, small};
+    const char *const ids[] = {"a", "b"};
+    for (size_t i = 0; i < 2; i++) {
+        struct run_record run = example_run(ids[i]);
+        ck_assert(store->add_runs(store, NULL, &run, 1, NULL, 0, &error));
+        run.state = RUN_SUCCEEDED;
+        run.result_json = results[i];
+        ck_assert(store->update_run(store, &run, true, NULL, 0, &error));
+        assert_result(ids[i], results[i], i == 0);
+    }
+    ck_assert_uint_eq(count_rows("results"), 1);
+    ck_assert(store->delete_run(store, "a", &error));
+    ck_assert_uint_eq(count_rows("results"), 0);
+    free(large);
+    free(small);
+}
+END_TEST
+
 START_TEST(missing_runs_are_said_so) {
     struct run_record run = example_run("nobody");
     ck_assert(!store->find_run(store, "nobody", &run, &error));
@@ -334,10 +395,6 @@ START_TEST(generations_grow) {
 }
 END_TEST
 
-static void database_path(char path[128]) {
-    snprintf(path, 128, "%s/attnlab.sqlite3", fixture_directory);
-}
-
 static void execute_on_file(const char *statement) {
     char path[128];
     sqlite3 *database = NULL;
@@ -355,7 +412,9 @@ START_TEST(a_newer_schema_is_refused_and_left_alone) {
     store = store_open_sqlite(fixture_directory, warning, sizeof warning, &error);
     ck_assert_ptr_null(store);
     ck_assert_ptr_nonnull(strstr(error.message, "newer attnlab"));
-    execute_on_file("PRAGMA user_version = 2");
+    char restore[64];
+    snprintf(restore, sizeof restore, "PRAGMA user_version = %d", STORE_SCHEMA_VERSION);
+    execute_on_file(restore);
     store = fixture_open_store();
     assert_listing((struct run_filter){.state = -1, .limit = 10}, "a");
 }
@@ -375,6 +434,26 @@ START_TEST(an_older_schema_is_migrated) {
     assert_listing((struct run_filter){.state = -1, .limit = 10}, "old");
     struct dataset_record dataset = {.name = "new", .format = "csv", .size_bytes = 1, .owner = ""};
     ck_assert(store->add_dataset(store, &dataset, "x", &error));
+}
+END_TEST
+
+START_TEST(large_results_of_an_older_schema_are_moved_apart) {
+    char path[128];
+    sqlite3 *database = NULL;
+    store->close(store);
+    database_path(path);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+    ck_assert(schema_migrate(database, 2, &error));
+    sqlite3_close(database);
+    execute_on_file("INSERT INTO runs VALUES ('a','x','','{}',2,0,0,'',1,0,0,"
+                    "replace(hex(zeroblob(9000)),'0','7'),NULL,NULL,0,0,'')");
+    execute_on_file("INSERT INTO runs VALUES ('b','x','','{}',2,0,0,'',1,0,0,'7',NULL,NULL,0,0,'')");
+    store = fixture_open_store();
+    char *large = make_result(18000);
+    assert_result("a", large, true);
+    assert_result("b", "7", false);
+    free(large);
 }
 END_TEST
 
@@ -480,6 +559,7 @@ int main(void) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, runs_survive_reopening);
+    tcase_add_test(tests, large_results_are_kept_apart);
     tcase_add_test(tests, missing_runs_are_said_so);
     tcase_add_test(tests, listings_filter_and_page);
     tcase_add_test(tests, adding_runs_is_all_or_nothing);
@@ -496,6 +576,7 @@ int main(void) {
     tcase_add_test(tests, generations_grow);
     tcase_add_test(tests, a_newer_schema_is_refused_and_left_alone);
     tcase_add_test(tests, an_older_schema_is_migrated);
+    tcase_add_test(tests, large_results_of_an_older_schema_are_moved_apart);
     tcase_add_test(tests, another_programs_database_is_refused);
     tcase_add_test(tests, a_damaged_header_is_set_aside);
     tcase_add_test(tests, a_damaged_page_is_set_aside);

@@ -1,0 +1,80 @@
+// Results and matrices of many megabytes: whole where they are asked for, left out of lists and events, and no reason
+// for anybody else to wait.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { after, before, test } from "node:test";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Client, smallTraining } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+const SMALL_RESULT = 16 << 10;
+const FETCHES = 5;
+const large = { experiment: "attention-steps", tokens: 384, width: 384 };
+
+let daemon, client;
+before(async () => {
+    daemon = await startDaemon({ args: ["--workers", "1"] });
+    client = new Client(daemon.url);
+});
+after(() => daemon.stop());
+
+/** The bytes of an answer, unread: a parser would take the time that is measured. */
+async function size(path, options) {
+    const response = await client.fetch(path, options);
+    assert.ok(response.ok, path);
+    return (await response.arrayBuffer()).byteLength;
+}
+
+test("a large result is whole in the run, and left out of lists and events", async () => {
+    const run = await client.run(large);
+    assert.equal(run.result.weights.length, large.tokens);
+    assert.equal(run.result_omitted, undefined);
+    assert.deepEqual((await client.get(`api/runs/${run.id}`)).result, run.result);
+    const [listed] = (await client.get("api/runs")).runs;
+    const events = await client.events(`api/runs/${run.id}/events`);
+    const ended = events.filter(({ data }) => data.state === "succeeded").map(({ data }) => data);
+    assert.deepEqual(events.map(({ event }) => event).filter((kind) => kind !== "step"), ["state", "state", "state", "end"]);
+    for (const brief of [listed, ...ended]) assert.deepEqual([brief.id, brief.result, brief.result_omitted], [run.id, null, true]);
+    assert.ok((await size(`api/runs/${run.id}/events`)) < SMALL_RESULT);
+    assert.ok((await size("api/runs")) < SMALL_RESULT);
+    assert.ok((await size(`api/runs/${run.id}`)) > 1 << 22);
+});
+
+test("a small result is everywhere", async () => {
+    const run = await client.run({ experiment: "attention-steps", preset: "worked" });
+    const end = (await client.events(`api/runs/${run.id}/events`)).at(-1).data;
+    const [listed] = (await client.get("api/runs?limit=1")).runs;
+    for (const brief of [listed, end]) assert.deepEqual([brief.result, brief.result_omitted], [run.result, undefined]);
+});
+
+test("nobody waits for another's large answer", async (t) => {
+    const training = { ...smallTraining, sequence_length: 4096, train_examples: 4, test_examples: 4, epochs: 1 };
+    const [run, trained] = [await client.run(large), await client.run(training)];
+    const probe = spawn(process.execPath, [fileURLToPath(new URL("../support/health_probe.js", import.meta.url)), daemon.url]);
+    t.after(() => probe.kill());
+    const answers = createInterface(probe.stdout)[Symbol.asyncIterator]();
+    const slowest = async () => {
+        probe.stdin.write("\n");
+        return Number((await answers.next()).value);
+    };
+    const post = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(large) };
+    const calls = {
+        "a run": () => size(`api/runs/${run.id}`),
+        "a run that was waited for": () => size("api/runs?wait=60", post),
+        "an attention matrix": () => size(`api/runs/${trained.id}/attention?query_count=256`),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+        await call();
+        const shares = [];
+        for (let i = 0; i < FETCHES; i++) {
+            await slowest();
+            const started = performance.now();
+            await call();
+            shares.push((await slowest()) / (performance.now() - started));
+        }
+        // However slow the machine is: health takes a small part of the time that the answer takes.
+        shares.sort((one, other) => one - other);
+        assert.ok(shares[FETCHES >> 1] < 1 / 4, `${name}: ${shares.map((share) => share.toFixed(2))}`);
+    }
+});
