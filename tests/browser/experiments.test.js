@@ -232,7 +232,7 @@ test("the reference tables take in what was measured here", async () => {
     assert.equal(rows[1][3], "1.05");
     for (const caption of [
         "Attention against recurrence",
-        "T squared",
+        "The price of length",
         "The parts of a block",
         "The words, each in a sentence",
         "Which approach",

@@ -55,6 +55,10 @@ test("sentences: hit rate, and attention on every word", async () => {
     );
     await page.getByRole("button", { name: "Further" }).click();
     await page.getByText("7 to 12 of 400").waitFor();
+    // Whoever comes later with the same parameters is shown this run.
+    await page.goto("about:blank");
+    await page.goto(`${lab.daemon.url}#sentences?epochs=3`);
+    assert.deepEqual(await readTable(page, "This run"), rows);
     await assertAccessible(page, "sentences");
     assert.deepEqual(faults, []);
     await close();

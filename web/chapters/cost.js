@@ -7,10 +7,8 @@ import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h } from "../shared/dom.js";
 import { bytes, fixed, integer } from "../shared/format.js";
 import { displayedFormula } from "../shared/formula.js";
+import { lengthTable } from "../shared/length-table.js";
 import { createTable } from "../shared/table.js";
-
-const LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768];
-const BYTES_PER_SCORE = 4;
 
 const milliseconds = (value) =>
     value === null || value === undefined ? "\u2013" : `${value < 10 ? fixed(value, 3) : fixed(value, 1)} ms`;
@@ -57,23 +55,6 @@ function measuredTable(rows) {
             .map((row) => `T = ${integer(row.length)}: attention was not measured: ${row.attention_not_measured}.`)
             .join(" "),
     });
-}
-
-function squareTable() {
-    return createTable({
-        caption: "The price of length: scores of one head for one sequence",
-        columns: [
-            { label: "T", numeric: true, cell: (length) => integer(length) },
-            { label: "T\u00b2 scores", numeric: true, cell: (length) => integer(length ** 2) },
-            {
-                label: "against T = 512",
-                numeric: true,
-                cell: (length) => `\u00d7 ${integer((length / LENGTHS[0]) ** 2)}`,
-            },
-            { label: "as float32", numeric: true, cell: (length) => bytes(BYTES_PER_SCORE * length ** 2) },
-        ],
-        rows: LENGTHS,
-    }).element;
 }
 
 export function mount(root, page) {
@@ -138,7 +119,7 @@ export function mount(root, page) {
         panel.element,
         results,
         expectations.element,
-        squareTable(),
+        lengthTable(),
         h(
             "section",
             { class: "prose" },

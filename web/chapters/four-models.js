@@ -7,7 +7,7 @@ import { findComparison, followComparison, readEntries } from "../shared/compari
 import { createCurlLine } from "../shared/curl.js";
 import { h, uniqueId } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
-import { createForm } from "../shared/form.js";
+import { createForm, panelForm } from "../shared/form.js";
 import { hasParameters } from "../shared/known-runs.js";
 import { createLiveView, swatch, variantOf, VARIANTS } from "./four-models-live.js";
 import { fourModelsStory } from "./four-models-story.js";
@@ -52,25 +52,10 @@ export function mount(root, page) {
         onChange: changed,
     });
     const runButton = h("button", { type: "submit", class: "primary" }, "Train them");
-    const progress = createProgress(async () => {
-        try {
-            await post(`/api/comparisons/${comparison.id}/cancel`);
-        } catch (error) {
-            alert.show(error);
-        }
-    });
+    const progress = createProgress(alert, () => `/api/comparisons/${comparison.id}`);
 
-    const panel = h(
-        "form",
-        {
-            class: "panel",
-            novalidate: true,
-            onsubmit: (event) => {
-                event.preventDefault();
-                run();
-            },
-            onchange: changed,
-        },
+    const panel = panelForm(
+        () => run(),
         h(
             "fieldset",
             null,
@@ -102,6 +87,7 @@ export function mount(root, page) {
         alert.element,
         curl.element,
     );
+    panel.addEventListener("change", changed);
     // The seeds stand in one row with the other main field.
     panel.querySelector(".form .fields").prepend(panel.querySelector(".field"));
     panel.querySelector(":scope > .fields").remove();

@@ -7,7 +7,9 @@ import { createAttentionView } from "../shared/attention-view.js";
 import { createCurlLine } from "../shared/curl.js";
 import { h, replaceChildren } from "../shared/dom.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
+import { panelForm } from "../shared/form.js";
 import { bytes, fixed, integer, percent, seconds } from "../shared/format.js";
+import { createPager } from "../shared/pager.js";
 import { createTable } from "../shared/table.js";
 import { createTrainingCurves } from "../shared/training-curves.js";
 
@@ -73,22 +75,14 @@ function createUpload(list) {
         spellcheck: "false",
         placeholder: "text,label\nwhat a lovely day,good\nit rained again,bad",
     });
-    const element = h(
-        "form",
-        {
-            class: "panel",
-            novalidate: true,
-            onsubmit: (event) => {
-                event.preventDefault();
-                upload();
-            },
-        },
+    const element = panelForm(
+        () => upload(),
         h(
             "div",
             { class: "fields" },
             h(
                 "div",
-                { class: "field" },
+                { class: "field field-wide" },
                 h("label", { class: "field-label", for: "dataset-file" }, "File"),
                 file,
                 h(
@@ -214,8 +208,9 @@ function exampleTable(dataset, split, examples) {
         columns: [
             { label: "example", numeric: true, cell: (row) => row.index },
             { label: "label", cell: (row) => row.label },
-            { label: dataset.kind === "text" ? "text" : "numbers", cell: asText },
-            ...(dataset.kind === "text"
+            { label: dataset.kind === "text" ? "text" : "numbers", wide: true, cell: asText },
+            // All words of the training part are known: the vocabulary is made of them.
+            ...(dataset.kind === "text" && split === "test"
                 ? [
                       {
                           label: "unknown words",
@@ -232,68 +227,48 @@ function exampleTable(dataset, split, examples) {
 function createBrowser(page) {
     const alert = createAlert();
     const slot = h("div");
-    const position = h("span", { class: "hint", role: "status" });
+    const pager = createPager(EXAMPLES_SHOWN, () => load());
     const split = h(
         "select",
         {
             id: "example-split",
             onchange: () => {
-                offset = 0;
+                pager.reset();
                 load();
             },
         },
         h("option", { value: "train" }, "training part"),
         h("option", { value: "test" }, "test part"),
     );
-    const back = h("button", { type: "button", onclick: () => move(-EXAMPLES_SHOWN) }, "\u2190 Earlier");
-    const forward = h("button", { type: "button", onclick: () => move(EXAMPLES_SHOWN) }, "Further \u2192");
     const element = h(
         "section",
         { hidden: true, "aria-label": "Examples" },
         h("h2", null, "Examples"),
-        h(
-            "div",
-            { class: "slider-row" },
-            h("label", { for: "example-split" }, "Show the"),
-            split,
-            back,
-            forward,
-            position,
-        ),
+        h("div", { class: "slider-row" }, h("label", { for: "example-split" }, "Show the"), split, pager.elements),
         alert.element,
         slot,
     );
     let dataset = null;
-    let offset = 0;
 
     async function load() {
         alert.clear();
         try {
             const answer = await get(
-                `/api/datasets/${encodeURIComponent(dataset.name)}/examples${query({ split: split.value, offset, limit: EXAMPLES_SHOWN })}`,
+                `/api/datasets/${encodeURIComponent(dataset.name)}/examples${query({ split: split.value, offset: pager.offset(), limit: EXAMPLES_SHOWN })}`,
                 page.signal,
             );
-            position.textContent =
-                answer.examples.length > 0
-                    ? `${offset + 1} to ${offset + answer.examples.length} of ${integer(answer.total)}`
-                    : "none";
-            back.disabled = offset === 0;
-            forward.disabled = offset + EXAMPLES_SHOWN >= answer.total;
+            pager.show(answer.examples.length, answer.total);
             replaceChildren(slot, exampleTable(dataset, split.value === "test" ? "test" : "training", answer.examples));
         } catch (error) {
             slot.replaceChildren();
             alert.show(error);
         }
     }
-    function move(step) {
-        offset = Math.max(0, offset + step);
-        load();
-    }
     return {
         element,
         show(newDataset) {
             dataset = newDataset;
-            offset = 0;
+            pager.reset();
             element.hidden = false;
             load();
         },

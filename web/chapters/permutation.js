@@ -204,13 +204,7 @@ function createSide(task, page, alert, changed) {
     const curl = createCurlLine();
     curl.set("POST", "/api/comparisons", requestFor(task));
     let comparison = null;
-    const progress = createProgress(async () => {
-        try {
-            await post(`/api/comparisons/${comparison.id}/cancel`);
-        } catch (error) {
-            alert.show(error);
-        }
-    });
+    const progress = createProgress(alert, () => `/api/comparisons/${comparison.id}`);
     return {
         element: h("section", null, h("h3", null, task.title), progress.element, table.element, curl.element),
         comparison: () => comparison,

@@ -4,7 +4,8 @@
 import { get, query } from "../shared/api.js";
 import { h, replaceChildren } from "../shared/dom.js";
 import { bytes, compact, fixed, integer, scientific } from "../shared/format.js";
-import { createTable, textTable } from "../shared/table.js";
+import { lengthTable } from "../shared/length-table.js";
+import { textTable } from "../shared/table.js";
 
 const RECURRENCE = [
     ["aspect", "RNN, LSTM", "self-attention"],
@@ -74,8 +75,6 @@ const TASKS = [
     ["understand how attention works", "a model small enough to take apart", "that is what these pages are for"],
 ];
 
-const LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768];
-
 export function mount(root, page) {
     const concepts = h("div");
     const measured = h("div");
@@ -87,7 +86,7 @@ export function mount(root, page) {
         measured,
         concepts,
         status,
-        squareTable(),
+        lengthTable(),
         textTable("The parts of a block", PARTS),
         textTable("Which approach for which task", TASKS),
         h(
@@ -230,21 +229,4 @@ function conceptTable({ reach, cost, shuffle, scaling }) {
             link("sentences", "see the hit rate"),
         ],
     ]);
-}
-
-function squareTable() {
-    return createTable({
-        caption: "T squared",
-        columns: [
-            { label: "sequence length T", numeric: true, cell: (length) => integer(length) },
-            { label: "scores T\u00b2", numeric: true, cell: (length) => integer(length ** 2) },
-            {
-                label: "against T = 512",
-                numeric: true,
-                cell: (length) => `\u00d7 ${integer((length / LENGTHS[0]) ** 2)}`,
-            },
-            { label: "one head, float32", numeric: true, cell: (length) => bytes(4 * length ** 2) },
-        ],
-        rows: LENGTHS,
-    }).element;
 }

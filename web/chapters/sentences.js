@@ -8,6 +8,7 @@ import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { fixed, integer, percent, seconds } from "../shared/format.js";
 import { createHeatmap } from "../shared/heatmap.js";
+import { createPager } from "../shared/pager.js";
 import { createTable } from "../shared/table.js";
 import { createTrainingCurves } from "../shared/training-curves.js";
 import { drawWords, shareOfKeys, wordKey } from "../shared/words.js";
@@ -97,10 +98,8 @@ export function mount(root, page) {
 function createReader(page) {
     const alert = createAlert();
     const list = h("div", { class: "sentences" });
-    const position = h("span", { class: "hint", role: "status" });
+    const pager = createPager(SENTENCES_SHOWN, () => load());
     const head = h("select", { id: "sentence-head", onchange: () => load() });
-    const back = h("button", { type: "button", onclick: () => move(-SENTENCES_SHOWN) }, "\u2190 Earlier");
-    const forward = h("button", { type: "button", onclick: () => move(SENTENCES_SHOWN) }, "Further \u2192");
     const heatmap = createHeatmap({
         title: "Who looks at whom",
         rowTitle: "query",
@@ -114,30 +113,20 @@ function createReader(page) {
         "section",
         { "aria-labelledby": "sentences-heading" },
         h("h2", { id: "sentences-heading" }, "Sentences of the test set"),
-        h(
-            "div",
-            { class: "slider-row" },
-            h("label", { for: "sentence-head" }, "Attention of"),
-            head,
-            back,
-            forward,
-            position,
-        ),
+        h("div", { class: "slider-row" }, h("label", { for: "sentence-head" }, "Attention of"), head, pager.elements),
         wordKey(["top", "decisive"]),
         alert.element,
         list,
         heatmapBlock,
     );
     let run = null;
-    let offset = 0;
-    let total = 0;
 
     async function load() {
         alert.clear();
         const asked = run;
         try {
             const sample = await get(
-                `/api/datasets/${encodeURIComponent(run.parameters.task)}/examples${query({ split: "test", offset, limit: SENTENCES_SHOWN, ...examplesOf(run.parameters) })}`,
+                `/api/datasets/${encodeURIComponent(run.parameters.task)}/examples${query({ split: "test", offset: pager.offset(), limit: SENTENCES_SHOWN, ...examplesOf(run.parameters) })}`,
                 page.signal,
             );
             const matrices = await Promise.all(
@@ -149,7 +138,7 @@ function createReader(page) {
                 ),
             );
             if (asked !== run) return;
-            total = sample.total;
+            pager.show(sample.examples.length, sample.total);
             draw(sample.examples, matrices);
         } catch (error) {
             alert.show(error);
@@ -165,9 +154,6 @@ function createReader(page) {
                 Array.from({ length: heads }, (_, index) => h("option", { value: index }, `head ${index}`)),
             );
         }
-        position.textContent = `${offset + 1} to ${offset + examples.length} of ${integer(total)}`;
-        back.disabled = offset === 0;
-        forward.disabled = offset + SENTENCES_SHOWN >= total;
         replaceChildren(
             list,
             examples.map((example, index) => {
@@ -202,16 +188,11 @@ function createReader(page) {
         if (scroll) heatmapBlock.scrollIntoView({ block: "nearest" });
     }
 
-    function move(step) {
-        offset = Math.max(0, offset + step);
-        load();
-    }
-
     return {
         element,
         show(newRun) {
             run = newRun;
-            offset = 0;
+            pager.reset();
             load();
         },
     };

@@ -36,9 +36,7 @@ export function mount(root, page) {
     text.value = page.parameters.get("text") ?? EXAMPLES[0];
     const answer = createAnswer(page);
     let training = null;
-    const progress = createProgress(
-        () => training && post(`/api/runs/${training.id}/cancel`).catch((error) => alert.show(error)),
-    );
+    const progress = createProgress(alert, () => `/api/runs/${training.id}`);
     const trainNote = h(
         "p",
         { class: "hint", hidden: true },

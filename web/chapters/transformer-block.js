@@ -14,26 +14,17 @@ const shapeText = (shape) => (Array.isArray(shape) ? shape.join(" \u00d7 ") : St
 export function mount(root, page) {
     const picture = h("figure", { class: "block-picture" });
     const tableSlot = h("div");
-    const maps = {
-        input: createHeatmap({
-            title: "input, first example",
+    const map = (title) =>
+        createHeatmap({
+            title,
             rowTitle: "token",
             columnTitle: "dimension",
             height: 260,
             maxCell: 22,
             maxCellHeight: 22,
             signal: page.signal,
-        }),
-        output: createHeatmap({
-            title: "output, first example",
-            rowTitle: "token",
-            columnTitle: "dimension",
-            height: 260,
-            maxCell: 22,
-            maxCellHeight: 22,
-            signal: page.signal,
-        }),
-    };
+        });
+    const maps = { input: map("input, first example"), output: map("output, first example") };
     const results = h(
         "div",
         { hidden: true },

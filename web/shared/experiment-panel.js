@@ -6,7 +6,7 @@ import { createAlert } from "./alert.js";
 import { errorText, get, isOver, post, query } from "./api.js";
 import { createCurlLine } from "./curl.js";
 import { h, replaceChildren } from "./dom.js";
-import { createForm } from "./form.js";
+import { createForm, panelForm } from "./form.js";
 import { seconds, time } from "./format.js";
 import { findRun } from "./known-runs.js";
 import { followRun } from "./stream.js";
@@ -14,7 +14,15 @@ import { followRun } from "./stream.js";
 const QUICK_WAIT_SECONDS = 5;
 
 // The progress line of a run or comparison: what is being done, a bar, and a button to cancel for whom may.
-export function createProgress(onCancel) {
+// address() is where what is under way is found; a cancellation that fails is told to the alert.
+export function createProgress(alert, address) {
+    const onCancel = async () => {
+        try {
+            await post(`${address()}/cancel`);
+        } catch (error) {
+            alert.show(error);
+        }
+    };
     const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
     const text = h("span", { role: "status" });
     const cancel = h("button", { type: "button", class: "quiet", onclick: onCancel }, "Cancel");
@@ -68,23 +76,9 @@ export function createExperimentPanel(page, options) {
         address: page.parameters,
         onChange: () => changed(),
     });
-    const progress = createProgress(async () => {
-        try {
-            await post(`/api/runs/${current.id}/cancel`);
-        } catch (error) {
-            alert.show(error);
-        }
-    });
-    const element = h(
-        "form",
-        {
-            class: "panel",
-            novalidate: true,
-            onsubmit: (event) => {
-                event.preventDefault();
-                run();
-            },
-        },
+    const progress = createProgress(alert, () => `/api/runs/${current.id}`);
+    const element = panelForm(
+        () => run(),
         form.element,
         h("div", { class: "actions" }, runButton, progress.element, note),
         alert.element,

@@ -12,6 +12,21 @@ const kindOf = (schema) => {
     return schema.items?.type === "array" ? "matrix" : "list";
 };
 
+// The frame around a chapter's controls; submit() instead of the browser's own.
+export const panelForm = (submit, ...children) =>
+    h(
+        "form",
+        {
+            class: "panel",
+            novalidate: true,
+            onsubmit: (event) => {
+                event.preventDefault();
+                submit();
+            },
+        },
+        children,
+    );
+
 // A bound beyond this is there for the machine's sake and tells a person nothing.
 const LARGEST_SHOWN = 1e9;
 

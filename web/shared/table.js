@@ -2,7 +2,9 @@
 
 import { h, replaceChildren } from "./dom.js";
 
-// columns: [{ label, value(row), text(row), numeric }]; the first column is the row's header.
+const kindOf = ({ numeric, wide }) => (numeric ? "numeric" : wide ? "wide" : null);
+
+// columns: [{ label, cell(row), numeric, wide: room for sentences }]; the first column is the row's header.
 // Returns { element, update(rows) }.
 export function createTable({ caption, columns, rows = [], note }) {
     const body = h("tbody");
@@ -20,7 +22,7 @@ export function createTable({ caption, columns, rows = [], note }) {
                     "tr",
                     null,
                     columns.map((column) =>
-                        h("th", { scope: "col", class: column.numeric ? "numeric" : null }, column.label),
+                        h("th", { scope: "col", class: kindOf(column) }, column.label),
                     ),
                 ),
             ),
@@ -39,7 +41,7 @@ export function createTable({ caption, columns, rows = [], note }) {
                     columns.map((column, index) =>
                         h(
                             index === 0 ? "th" : "td",
-                            { scope: index === 0 ? "row" : null, class: column.numeric ? "numeric" : null },
+                            { scope: index === 0 ? "row" : null, class: kindOf(column) },
                             column.cell(row),
                         ),
                     ),
