@@ -3,28 +3,30 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct arena arena_measuring(void) {
-    return (struct arena){NULL, 0, 0};
+    return (struct arena){0};
 }
 
 bool arena_init(struct arena *arena, size_t size, struct error *error) {
     size_t rounded = (size + ARENA_ALIGNMENT) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
-    *arena = (struct arena){NULL, 0, 0};
-    if (rounded < size)
+    *arena = (struct arena){0};
+    if (rounded < size || rounded > SIZE_MAX - ARENA_ALIGNMENT)
         return error_set_memory(error, size);
-    arena->base = aligned_alloc(ARENA_ALIGNMENT, rounded);
-    if (arena->base == NULL)
+    /* Not aligned_alloc and memset: the pages that the system gives are zero already, and a large block is
+     * then paid for page by page as it is used, not all of it before the first step. */
+    arena->block = calloc(1, rounded + ARENA_ALIGNMENT);
+    if (arena->block == NULL)
         return error_set_memory(error, rounded);
-    memset(arena->base, 0, rounded);
+    size_t past = (uintptr_t)arena->block % ARENA_ALIGNMENT;
+    arena->base = (unsigned char *)arena->block + (past > 0 ? ARENA_ALIGNMENT - past : 0);
     arena->size = rounded;
     return true;
 }
 
 void arena_free(struct arena *arena) {
-    free(arena->base);
-    *arena = (struct arena){NULL, 0, 0};
+    free(arena->block);
+    *arena = (struct arena){0};
 }
 
 void *arena_allocate(struct arena *arena, size_t count, size_t size) {

@@ -17,6 +17,7 @@ struct arena {
     unsigned char *base; /* NULL: measuring */
     size_t size;
     size_t used; /* SIZE_MAX once a size has overflowed */
+    void *block; /* as allocated; the base is its first aligned byte */
 };
 
 /* An arena that only measures: every allocation returns NULL and counts. Never freed. */
