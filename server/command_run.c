@@ -200,7 +200,7 @@ static void perform_job(void *owner, void *task, const struct parallel_executor 
     struct experiment_context context = {.parameters = &job->run->parameters,
                                          .result = json_result_sink(&job->result),
                                          .listener = {.progress = job->is_watched ? show_progress : NULL},
-                                         .is_cancelled = is_cancelled,
+                                         .stop = {is_cancelled, NULL},
                                          .seconds_now = seconds_now,
                                          .data = *job->data,
                                          .parallel = *parallel};

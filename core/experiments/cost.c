@@ -132,12 +132,12 @@ static bool time_passes(const struct experiment_context *context, struct drawn_m
         for (size_t m = 0; m < MODEL_COUNT; m++) {
             if (models[m].parameters == NULL)
                 continue;
-            if (!experiment_check_cancelled(context, error))
-                return false;
             double start = r < WARM_UP ? 0 : experiment_seconds_now(context);
             drawn_model_forward(&models[m], examples->values, examples->count);
             if (r >= WARM_UP)
                 seconds[m * repeats + r - WARM_UP] = experiment_seconds_now(context) - start;
+            if (!experiment_check_cancelled(context, error))
+                return false;
         }
     return true;
 }
@@ -152,6 +152,7 @@ static bool measure_length(const struct experiment_context *context, struct cost
     bool done = task != NULL;
     for (size_t m = 0; m < MODEL_COUNT && done; m++) {
         struct drawn_model_request request = request_of(set, m, row->length);
+        request.stop = &context->stop;
         struct model model = drawn_model_build(&request);
         row->bytes[m] = layer_bytes(&model, batch);
         row->milliseconds[m] = (double)NAN;

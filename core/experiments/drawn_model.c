@@ -46,7 +46,7 @@ bool drawn_model_check_size(const struct drawn_model_request *request, unsigned 
 
 bool drawn_model_open(struct drawn_model *model, const struct drawn_model_request *request,
                       struct torch_generator *generator, struct error *error) {
-    *model = (struct drawn_model){.kernels = kernels_choose()};
+    *model = (struct drawn_model){.kernels = kernels_choose(), .stop = request->stop};
     if (!arena_init(&model->arena, drawn_model_size(request), error))
         return false;
     lay_out(model, request, &model->arena);
@@ -60,7 +60,7 @@ void drawn_model_close(struct drawn_model *model) {
 }
 
 const float *drawn_model_forward(struct drawn_model *model, const float *values, size_t count) {
-    struct model_batch batch = {.count = count, .values = values};
+    struct model_batch batch = {.count = count, .values = values, .stop = model->stop};
     return model_forward(&model->model, model->parameters, &model->workspace, &batch, model->kernels);
 }
 

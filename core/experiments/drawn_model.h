@@ -17,6 +17,7 @@ struct drawn_model_request {
     enum position position;
     enum attention_storage storage;
     bool with_gradients;
+    const struct stop_request *stop; /* borrowed by the model; NULL: never */
 };
 
 struct drawn_model {
@@ -24,6 +25,7 @@ struct drawn_model {
     struct model_workspace workspace;
     float *parameters; /* [model.parameter_count] */
     const struct kernels *kernels;
+    const struct stop_request *stop;
     struct arena arena; /* owned; holds parameters and workspace */
 };
 
@@ -42,7 +44,8 @@ bool drawn_model_open(struct drawn_model *model, const struct drawn_model_reques
                       struct torch_generator *generator, struct error *error);
 void drawn_model_close(struct drawn_model *model);
 
-/* Logits [count][2] of values[count][steps]; they belong to the model until its next call. */
+/* Logits [count][2] of values[count][steps]; they belong to the model until its next call. They mean
+ * nothing after a stop. */
 const float *drawn_model_forward(struct drawn_model *model, const float *values, size_t count);
 
 /* Examples of first-element as numpy's default_rng(seed) draws them, in the task's training split. Free with

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/experiments/parameter.h"
 #include "core/experiments/result.h"
+#include "core/stop_request.h"
 #include "core/tasks/data_source.h"
 
 /* One row of a run's metrics. Row 0 is before training: train_loss is NAN there. */
@@ -47,8 +48,7 @@ struct experiment_context {
     const struct parameter_set *parameters; /* checked, completed */
     struct result_sink result;
     struct experiment_listener listener;
-    bool (*is_cancelled)(void *cancel_owner); /* NULL: never */
-    void *cancel_owner;
+    struct stop_request stop;                 /* whether the run was cancelled */
     double (*seconds_now)(void *clock_owner); /* a monotonic clock; never NULL */
     void *clock_owner;
     struct data_source data; /* the user's data sets and files */

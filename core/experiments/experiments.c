@@ -40,7 +40,7 @@ bool experiment_prepare(const struct experiment *experiment, struct parameter_se
 }
 
 bool experiment_is_cancelled(const struct experiment_context *context) {
-    return context->is_cancelled != NULL && context->is_cancelled(context->cancel_owner);
+    return stop_is_requested(&context->stop);
 }
 
 bool experiment_check_cancelled(const struct experiment_context *context, struct error *error) {

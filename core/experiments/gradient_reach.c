@@ -75,7 +75,7 @@ static void measure_reach(struct drawn_model *model, const struct example_set *e
     const float *logits = drawn_model_forward(model, examples->values, count);
     double loss = cross_entropy(logits, examples->labels, count, classes, 1 / (float)count, grad_logits);
     reach->loss = (float)(loss / (double)count);
-    struct model_batch batch = {.count = count, .values = examples->values};
+    struct model_batch batch = {.count = count, .values = examples->values, .stop = model->stop};
     model_backward(&model->model, model->parameters, &model->workspace, &batch, grad_logits, reach->inputs,
                    NULL, model->kernels);
     for (size_t t = 0; t < steps; t++) {
@@ -105,6 +105,7 @@ static bool measure_model(struct experiment_context *context, const char *name, 
                           struct error *error) {
     const struct parameter_set *set = context->parameters;
     struct drawn_model_request request = request_of(set, name);
+    request.stop = &context->stop;
     struct torch_generator generator;
     struct drawn_model model;
     struct arena arena = {0};
@@ -118,6 +119,9 @@ static bool measure_model(struct experiment_context *context, const char *name, 
                           .inputs = arena_floats(&arena, request.examples * request.steps)};
     float *grad_logits = arena_floats(&arena, request.examples * model.model.class_count);
     measure_reach(&model, &task->train, request.steps, grad_logits, &reach);
+    done = experiment_check_cancelled(context, error);
+    if (!done)
+        goto cleanup;
     write_row(&context->result, name, &reach, request.steps);
 cleanup:
     arena_free(&arena);
@@ -135,8 +139,7 @@ static bool run(struct experiment_context *context, struct error *error) {
     result_begin_object(&context->result, NULL);
     result_begin_array(&context->result, "rows");
     for (size_t i = 0; i < names->count && done; i++) {
-        done = experiment_check_cancelled(context, error) &&
-               measure_model(context, names->texts[i], task, error);
+        done = measure_model(context, names->texts[i], task, error);
         experiment_report_progress(context, i + 1, names->count, "models");
     }
     result_end_array(&context->result);

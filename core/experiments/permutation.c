@@ -89,6 +89,7 @@ static void write_result(const struct result_sink *sink, const struct shuffle *s
 static bool run(struct experiment_context *context, struct error *error) {
     const struct parameter_set *set = context->parameters;
     struct drawn_model_request request = request_of(set);
+    request.stop = &context->stop;
     size_t count = request.examples, steps = request.steps;
     struct torch_generator generator;
     struct drawn_model model;
@@ -115,6 +116,8 @@ static bool run(struct experiment_context *context, struct error *error) {
             shuffle.values[i * steps + t] = values[i * steps + shuffle.order[t]];
     memcpy(shuffle.shuffled, drawn_model_forward(&model, shuffle.values, count),
            count * classes * sizeof(float));
+    if (!experiment_check_cancelled(context, error))
+        goto cleanup;
     write_result(&context->result, &shuffle, count, steps, classes);
     experiment_report_progress(context, 1, 1, "shuffles");
     done = true;

@@ -8,6 +8,7 @@
 #define ATTNLAB_CORE_LAYERS_LAYER_H
 
 #include "core/math/kernels.h"
+#include "core/stop_request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,7 +66,14 @@ struct layer_pass {
     const int32_t *tokens;  /* [count][steps] ids, read by a first layer that takes tokens; else NULL */
     const uint8_t *present; /* [count][steps]: 1 at a real step, 0 at padding; NULL: no padding */
     float *scratch;         /* scratch_size floats; holds nothing between two calls */
+    /* Forward and backward may end early where it is asked for; what they have written then means nothing,
+     * and whoever called asks too. NULL: never. */
+    const struct stop_request *stop;
 };
+
+static inline bool layer_pass_is_stopped(const struct layer_pass *pass) {
+    return stop_is_requested(pass->stop);
+}
 
 struct layer_type {
     const char *name; /* for people: "LSTM" */

@@ -45,7 +45,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct recurrent_parameters weights = recurrent_parameters_of(layer, parameters, 4 * width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     const float *weight_hh = recurrent_input_sums(layer, &weights, input, parts.gates, pass);
-    for (size_t t = 0; t < layer->input.steps; t++) {
+    for (size_t t = 0; t < layer->input.steps && !layer_pass_is_stopped(pass); t++) {
         float *gates = parts.gates + t * 4 * block, *cell = parts.cell + t * block;
         float *hidden = parts.hidden + t * block;
         if (t > 0)
@@ -66,7 +66,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     float *grad_hidden = pass->scratch + shared_scratch(layer, pass->count), *grad_cell = grad_hidden + block;
     memset(grad_hidden, 0, 2 * block * sizeof *grad_hidden);
-    for (size_t t = layer->input.steps; t-- > 0;) {
+    for (size_t t = layer->input.steps; t-- > 0 && !layer_pass_is_stopped(pass);) {
         float *gates = parts.gates + t * 4 * block;
         recurrent_add_last_gradient(layer, t, grad_output, grad_hidden, pass);
         pass->kernels->lstm_step_backward(gates, t > 0 ? parts.cell + (t - 1) * block : NULL,
@@ -76,8 +76,9 @@ static void backward(const struct layer *layer, const float *parameters, const f
             matrix_multiply(pass->count, width, 4 * width, 1, gates, 4 * width, weights.weight_hh, width, 0,
                             grad_hidden, width);
     }
-    recurrent_backward_products(layer, &weights, input, parts.hidden, parts.gates, grad_input,
-                                grad_parameters, pass);
+    if (!layer_pass_is_stopped(pass))
+        recurrent_backward_products(layer, &weights, input, parts.hidden, parts.gates, grad_input,
+                                    grad_parameters, pass);
 }
 
 const struct layer_type layer_lstm = {

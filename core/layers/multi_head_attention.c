@@ -202,7 +202,7 @@ static void forward_heads(const struct attention_shape *shape, const struct save
         bool is_hidden = is_short(shape) && rows.present != NULL;
         if (is_hidden)
             fill_bias(&rows, bias);
-        for (size_t h = 0; h < shape->heads; h++) {
+        for (size_t h = 0; h < shape->heads && !layer_pass_is_stopped(pass); h++) {
             struct attention_head head = head_of(shape, at->query, &rows, h, is_hidden ? bias : NULL);
             float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
             float *context = at->context + (head.query - at->query);
@@ -253,7 +253,7 @@ static void backward_heads(const struct attention_shape *shape, const struct sav
     struct example_rows rows = {0};
     for (size_t i = 0; i < shape->count; i++) {
         rows = rows_of(shape, pass, i, rows);
-        for (size_t h = 0; h < shape->heads; h++) {
+        for (size_t h = 0; h < shape->heads && !layer_pass_is_stopped(pass); h++) {
             struct attention_head head = head_of(shape, at->query, &rows, h, NULL);
             size_t start = (size_t)(head.query - at->query);
             const float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);

@@ -127,7 +127,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
     linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
-    for (size_t i = 0; i < pass->count; i++) {
+    for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         size_t at = i * steps;
         attend(layer, input + at * width, parts.query + at * width, parts.key + at * width,
                pass->present == NULL ? NULL : pass->present + at, parts.weights + at * steps,
@@ -170,7 +170,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     struct pooled_attention_gradients own = pooled_attention_gradients_of(grad_parameters, width);
     linear_backward(weights.value, parts.pooled_input, grad_output, u, false, own.value, own.value_bias,
                     pass->count, width, width);
-    for (size_t i = 0; i < pass->count; i++) {
+    for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         size_t at = i * steps;
         attend_backward(layer, input + at * width, parts.query + at * width, parts.key + at * width,
                         pass->present == NULL ? NULL : pass->present + at, parts.weights + at * steps,

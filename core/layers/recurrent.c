@@ -81,6 +81,9 @@ static void transpose(const float *from, size_t rows, size_t columns, float *to)
             to[j * rows + i] = from[i * columns + j];
 }
 
+/* One product makes the sums of all steps; a very large one is divided, so that it can be stopped. */
+enum { SUMS_AT_ONCE = 1 << 22 };
+
 const float *recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,
                                   const float *input, float *sums, const struct layer_pass *pass) {
     size_t total = pass->count * layer->input.steps, rows = parameters->rows, inputs = parameters->inputs;
@@ -89,8 +92,11 @@ const float *recurrent_input_sums(const struct layer *layer, const struct recurr
     transpose(parameters->weight_ih, rows, inputs, parts.weight_ih);
     for (size_t j = 0; j < rows; j++)
         parts.weight_ih[inputs * rows + j] = parameters->bias_ih[j] + parameters->bias_hh[j];
-    matrix_multiply(total, rows, inputs + 1, 1, parts.inputs, inputs + 1, parts.weight_ih, rows, 0, sums,
-                    rows);
+    size_t most = rows < SUMS_AT_ONCE ? SUMS_AT_ONCE / rows : 1;
+    for (size_t first = 0; first < total && !layer_pass_is_stopped(pass); first += most)
+        matrix_multiply(total - first < most ? total - first : most, rows, inputs + 1, 1,
+                        parts.inputs + first * (inputs + 1), inputs + 1, parts.weight_ih, rows, 0,
+                        sums + first * rows, rows);
     transpose(parameters->weight_hh, rows, parameters->width, parts.weight_hh);
     return parts.weight_hh;
 }

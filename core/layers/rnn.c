@@ -38,7 +38,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct recurrent_parameters parts = recurrent_parameters_of(layer, parameters, width);
     float *hidden = saved;
     const float *weight_hh = recurrent_input_sums(layer, &parts, input, hidden, pass);
-    for (size_t t = 0; t < layer->input.steps; t++) {
+    for (size_t t = 0; t < layer->input.steps && !layer_pass_is_stopped(pass); t++) {
         float *now = hidden + t * block;
         if (t > 0)
             matrix_multiply(pass->count, width, width, 1, now - block, width, weight_hh, width, 1, now,
@@ -58,7 +58,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     float *grad_sums = pass->scratch + shared_scratch(layer, pass->count);
     float *grad_hidden = grad_sums + steps * block;
     memset(grad_hidden, 0, block * sizeof *grad_hidden);
-    for (size_t t = steps; t-- > 0;) {
+    for (size_t t = steps; t-- > 0 && !layer_pass_is_stopped(pass);) {
         float *now = grad_sums + t * block;
         recurrent_add_last_gradient(layer, t, grad_output, grad_hidden, pass);
         pass->kernels->tanh_backward(hidden + t * block, grad_hidden, now, block);
@@ -66,7 +66,9 @@ static void backward(const struct layer *layer, const float *parameters, const f
             matrix_multiply(pass->count, width, width, 1, now, width, parts.weight_hh, width, 0, grad_hidden,
                             width);
     }
-    recurrent_backward_products(layer, &parts, input, hidden, grad_sums, grad_input, grad_parameters, pass);
+    if (!layer_pass_is_stopped(pass))
+        recurrent_backward_products(layer, &parts, input, hidden, grad_sums, grad_input, grad_parameters,
+                                    pass);
 }
 
 const struct layer_type layer_rnn = {

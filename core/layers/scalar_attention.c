@@ -237,7 +237,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     prepare_batch(layer, &weights, &parts, pass);
     struct shared_scores scores = scores_of(layer, &parts);
-    for (size_t b = 0; b < pass->count; b++)
+    for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++)
         attend(layer, &parts, scores, input, b, pass);
     matrix_multiply(pass->count, width, steps, 1, parts.share, stride, parts.place, width, 0,
                     parts.pooled_input, width);
@@ -363,7 +363,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
                                  width, 0, gradients.share, stride);
     struct shared_scores scores = scores_of(layer, &parts);
     struct shared_scores_gradient sums = {0, gradients.row, gradients.column, gradients.fixed};
-    for (size_t b = 0; b < pass->count; b++)
+    for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++)
         attend_backward(layer, &weights, &parts, &gradients, &scores, &sums, b, grad_input, pass);
     if (grad_parameters != NULL)
         add_parameter_gradients(layer, &weights, &parts, &gradients, sums.square, &to, pass);

@@ -186,7 +186,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
     linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
     memset(parts.share, 0, rows * sizeof *parts.share);
-    for (size_t i = 0; i < pass->count; i++) {
+    for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         struct example example = example_of(layer, &parts, input, pass, i);
         transpose_keys(&example, work.keys_transposed);
         for (size_t first = 0; first < steps; first += QUERIES) {
@@ -249,7 +249,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     struct work work = work_of(pass->scratch, layer, pass->count);
     linear_backward(weights.value, parts.pooled_input, grad_output, work.u, false, own.value, own.value_bias,
                     pass->count, width, width);
-    for (size_t i = 0; i < pass->count; i++) {
+    for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         struct example example = example_of(layer, &parts, input, pass, i);
         size_t at = i * steps * width;
         attend_backward(&example, &work, work.u + i * width, work.grad_query + at, work.grad_key + at,

@@ -78,7 +78,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
                    width);
     float scale = score_scale(layer), slope = scale * dot(parts.query_slope, parts.key_slope, width);
     float base = scale * dot(parts.query_base, parts.key_slope, width);
-    for (size_t b = 0; b < pass->count; b++) {
+    for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++) {
         float *x = parts.x + b * steps, *tilts = parts.tilts + b * steps, *means = parts.means + b * steps;
         size_t real = gather_real_steps(layer, b, input, x, pass);
         for (size_t i = 0; i < real; i++)
@@ -140,7 +140,7 @@ static void add_over_examples(const struct layer *layer, const struct scalar_att
     size_t steps = layer->input.steps, width = layer->output.width;
     float scale = score_scale(layer);
     float tilt_slope = scale * dot(parts->query_slope, parts->key_slope, width);
-    for (size_t b = 0; b < pass->count; b++) {
+    for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++) {
         const float *grad_z = gradients->grad_pooled_input + b * width, *x = parts->x + b * steps;
         const float *variances = parts->variances + b * steps;
         size_t real = scalar_attention_real_steps(layer, b, pass);

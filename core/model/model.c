@@ -87,7 +87,8 @@ static struct layer_pass pass_of(const struct model_workspace *workspace, const 
                                .count = batch->count,
                                .tokens = batch->tokens,
                                .present = batch->present,
-                               .scratch = workspace->scratch};
+                               .scratch = workspace->scratch,
+                               .stop = batch->stop};
 }
 
 static const float *input_of(const struct model_workspace *workspace, const struct model_batch *batch,
@@ -100,7 +101,7 @@ const float *model_forward(const struct model *model, const float *parameters,
                            const struct kernels *kernels) {
     assert(batch->count <= workspace->capacity);
     struct layer_pass pass = pass_of(workspace, batch, kernels);
-    for (size_t i = 0; i < model->layer_count; i++) {
+    for (size_t i = 0; i < model->layer_count && !layer_pass_is_stopped(&pass); i++) {
         const struct layer *layer = &model->layers[i];
         layer->type->forward(layer, parameters + layer->parameter_offset, input_of(workspace, batch, i),
                              workspace->outputs[i], workspace->saved[i], &pass);
@@ -113,7 +114,7 @@ void model_backward(const struct model *model, const float *parameters, struct m
                     float *grad_parameters, const struct kernels *kernels) {
     struct layer_pass pass = pass_of(workspace, batch, kernels);
     float *grad_output = grad_logits;
-    for (size_t i = model->layer_count; i-- > 0;) {
+    for (size_t i = model->layer_count; i-- > 0 && !layer_pass_is_stopped(&pass);) {
         const struct layer *layer = &model->layers[i];
         float *grad_below = i == 0 ? grad_input : workspace->gradients[i % 2];
         layer->type->backward(layer, parameters + layer->parameter_offset, input_of(workspace, batch, i),

@@ -53,6 +53,9 @@ struct model_batch {
     const float *values;    /* [count][steps][width]; NULL for tokens */
     const int32_t *tokens;  /* [count][steps]; NULL for numbers */
     const uint8_t *present; /* [count][steps], NULL: no padding */
+    /* NULL, or see struct layer_pass: once a stop is requested nothing that a call has written may be used.
+     */
+    const struct stop_request *stop;
 };
 
 /* Returns logits[count][class_count], which belong to the workspace. */

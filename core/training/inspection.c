@@ -150,8 +150,10 @@ static const float *run_model(struct inspection *inspection, size_t length, stru
     bool is_padded = model->reads_tokens || length < steps;
     for (size_t t = 0; t < steps; t++)
         inspection->present[t] = t < length;
-    *batch = (struct model_batch){1, inspection->values, model->reads_tokens ? inspection->tokens : NULL,
-                                  is_padded ? inspection->present : NULL};
+    *batch = (struct model_batch){.count = 1,
+                                  .values = inspection->values,
+                                  .tokens = model->reads_tokens ? inspection->tokens : NULL,
+                                  .present = is_padded ? inspection->present : NULL};
     return model_forward(model, inspection->weights, &inspection->workspace, batch, inspection->kernels);
 }
 

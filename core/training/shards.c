@@ -39,6 +39,7 @@ struct shard_call {
     struct shards *shards;
     const float *parameters;
     const struct shard_batch *batch;
+    const struct stop_request *stop;
     bool with_gradient;
 };
 
@@ -61,7 +62,7 @@ static struct model_batch gather(const struct shard_call *call, size_t index) {
         for (size_t t = 0; t < steps; t++)
             shard->present[to * steps + t] = examples->tokens[row * steps + t] != TOKEN_PADDING;
     }
-    return (struct model_batch){end - first, shard->values, shard->tokens, shard->present};
+    return (struct model_batch){end - first, shard->values, shard->tokens, shard->present, call->stop};
 }
 
 static size_t count_correct(const float *logits, const int32_t *labels, size_t count, size_t classes) {
@@ -92,7 +93,7 @@ static void work_on_shard(void *argument, size_t index) {
 }
 
 static void run_shards(struct shard_call *call, const struct parallel_executor *parallel) {
-    if (parallel != NULL && parallel->run != NULL) {
+    if (parallel->run != NULL) {
         parallel->run(parallel->owner, call->shards->count, work_on_shard, call);
         return;
     }
@@ -101,9 +102,9 @@ static void run_shards(struct shard_call *call, const struct parallel_executor *
 }
 
 double shards_compute_gradient(struct shards *shards, const float *parameters,
-                               const struct shard_batch *batch, const struct parallel_executor *parallel) {
-    struct shard_call call = {shards, parameters, batch, true};
-    run_shards(&call, parallel);
+                               const struct shard_batch *batch, const struct experiment_context *context) {
+    struct shard_call call = {shards, parameters, batch, &context->stop, true};
+    run_shards(&call, &context->parallel);
     size_t count = shards->model->parameter_count;
     memset(shards->gradient, 0, count * sizeof *shards->gradient);
     shards->kernels->add_column_sums(shards->gradients, shards->count, count, shards->gradient);
@@ -114,9 +115,9 @@ double shards_compute_gradient(struct shards *shards, const float *parameters,
 }
 
 size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
-                            const struct parallel_executor *parallel) {
-    struct shard_call call = {shards, parameters, batch, false};
-    run_shards(&call, parallel);
+                            const struct experiment_context *context) {
+    struct shard_call call = {shards, parameters, batch, &context->stop, false};
+    run_shards(&call, &context->parallel);
     size_t correct = 0;
     for (size_t i = 0; i < shards->count; i++)
         correct += shards->parts[i].correct;

@@ -45,13 +45,15 @@ struct shard_batch {
     size_t first, count;
 };
 
-/* Forward and backward: leaves the gradient of the batch's mean loss in shards->gradient and returns that
+/* Of `context` these two use the executor and the stop request, after which their result means nothing.
+ *
+ * Forward and backward: leaves the gradient of the batch's mean loss in shards->gradient and returns that
  * loss. */
 double shards_compute_gradient(struct shards *shards, const float *parameters,
-                               const struct shard_batch *batch, const struct parallel_executor *parallel);
+                               const struct shard_batch *batch, const struct experiment_context *context);
 
 /* Forward only: how many of the batch's examples are classified as labelled. */
 size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
-                            const struct parallel_executor *parallel);
+                            const struct experiment_context *context);
 
 #endif

@@ -122,11 +122,11 @@ static bool evaluate(struct training *training, const struct experiment_context 
     const struct example_set *test = &training->settings.task->test;
     size_t correct = 0, batch_size = training->settings.batch_size;
     for (size_t first = 0; first < test->count; first += batch_size) {
-        if (!experiment_check_cancelled(context, error))
-            return false;
         size_t count = test->count - first < batch_size ? test->count - first : batch_size;
         struct shard_batch batch = {.examples = test, .first = first, .count = count};
-        correct += shards_count_correct(&training->shards, training->parameters, &batch, &context->parallel);
+        correct += shards_count_correct(&training->shards, training->parameters, &batch, context);
+        if (!experiment_check_cancelled(context, error))
+            return false;
     }
     training->state.test_accuracy = test->count == 0 ? 0 : (double)correct / (double)test->count;
     return true;
@@ -140,7 +140,9 @@ static bool take_step(struct training *training, const struct experiment_context
     if (!experiment_check_cancelled(context, error))
         return false;
     struct shard_batch batch = {&training->settings.task->train, training->order, first, count};
-    double loss = shards_compute_gradient(shards, training->parameters, &batch, &context->parallel);
+    double loss = shards_compute_gradient(shards, training->parameters, &batch, context);
+    if (!experiment_check_cancelled(context, error))
+        return false;
     state->step++;
     if (!isfinite(loss))
         return set_diverged(training, "the loss stopped being finite", error);

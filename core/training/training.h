@@ -38,7 +38,7 @@ size_t training_memory_size(const struct model *model, size_t train_examples, si
 struct training *training_create(const struct training_settings *settings, struct error *error);
 void training_free(struct training *training);
 
-/* Trains, from context->checkpoint where there is one. Uses of the context: listener, is_cancelled,
+/* Trains, from context->checkpoint where there is one. Uses of the context: listener, stop,
  * seconds_now, parallel, checkpoint. ERROR_CANCELLED, ERROR_DIVERGED, ERROR_INVALID for a checkpoint of
  * something else, or what a listener set. */
 bool training_run(struct training *training, const struct experiment_context *context,

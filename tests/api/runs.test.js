@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client, longTraining, smallTraining } from "../support/client.js";
-import { startDaemon } from "../support/daemon.js";
+import { endingMs, startDaemon } from "../support/daemon.js";
 
 let daemon, client;
 before(async () => {
@@ -98,6 +98,21 @@ test("a running and a waiting run are cancelled; ended ones cannot be", async ()
     assert.equal(events.at(-1).event, "end");
     assert.equal(events.at(-1).data.state, "cancelled");
     await client.problem(409, `api/runs/${running.id}/cancel`, { method: "POST" });
+});
+
+test("a run of large steps is cancelled within one of them", async () => {
+    const wide = { experiment: "train", model: "rnn", width: 1024, batch_size: 256, train_examples: 256, test_examples: 256 };
+    const many = { experiment: "permutation", sequence_length: 2000, examples: 1024 };
+    for (const parameters of [wide, many]) {
+        const { id } = await client.create("api/runs", parameters);
+        await client.events(`api/runs/${id}/events`, { enough: (events) => events.some(({ data }) => data.state === "running") });
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const begin = Date.now();
+        await client.create(`api/runs/${id}/cancel`, "", 200);
+        assert.equal((await client.events(`api/runs/${id}/events`)).at(-1).data.state, "cancelled");
+        const milliseconds = Date.now() - begin;
+        assert.ok(milliseconds < endingMs() / 2, `${milliseconds} ms`); // a loaded machine's; an idle one takes a tenth
+    }
 });
 
 test("a deleted run is gone with all that belongs to it", async () => {

@@ -66,7 +66,31 @@ static inline void assert_cancelled(const struct experiment *experiment, const c
     struct result_tree tree = {0};
     prepare_experiment(experiment, settings, &set, &faults);
     struct experiment_context context = test_context(&set, &tree);
-    context.is_cancelled = test_always_cancelled;
+    context.stop.is_requested = test_always_cancelled;
+    ck_assert(!experiment->run(&context, &error));
+    ck_assert_int_eq(error.code, ERROR_CANCELLED);
+    result_tree_free(&tree);
+    parameter_set_free(&set);
+}
+
+static inline bool test_cancelled_after(void *owner) {
+    size_t *calls_left = owner;
+    if (*calls_left > 0)
+        --*calls_left;
+    return *calls_left == 0;
+}
+
+/* Expects that the run asks whether it is cancelled more than `calls` times, and then ends without result. */
+static inline void assert_cancelled_after(const struct experiment *experiment, const char *const *settings,
+                                          size_t calls) {
+    struct parameter_set set;
+    struct parameter_faults faults = {0};
+    struct error error = {0};
+    struct result_tree tree = {0};
+    prepare_experiment(experiment, settings, &set, &faults);
+    ck_assert_uint_eq(faults.count, 0);
+    struct experiment_context context = test_context(&set, &tree);
+    context.stop = (struct stop_request){test_cancelled_after, &calls};
     ck_assert(!experiment->run(&context, &error));
     ck_assert_int_eq(error.code, ERROR_CANCELLED);
     result_tree_free(&tree);

@@ -91,7 +91,7 @@ START_TEST(progress_and_cancelling_reach_the_context) {
     ck_assert(experiment_scaling.run(&context, NULL));
     ck_assert_uint_eq(calls, 2);
     ck_assert(!experiment_is_cancelled(&context));
-    context.is_cancelled = test_always_cancelled;
+    context.stop.is_requested = test_always_cancelled;
     ck_assert(experiment_is_cancelled(&context));
     parameter_set_free(&set);
 }

@@ -214,6 +214,17 @@ END_TEST
 START_TEST(runs_can_be_cancelled) {
     assert_cancelled(&experiment_gradient_reach, NULL);
     assert_cancelled(&experiment_cost, NULL);
+    assert_cancelled(&experiment_permutation, NULL);
+}
+END_TEST
+
+/* Not only between one model or length and the next. */
+START_TEST(a_pass_is_cancelled_within) {
+    assert_cancelled_after(&experiment_gradient_reach, SETTINGS("models", "rnn", "examples", "4"), 100);
+    assert_cancelled_after(&experiment_gradient_reach, SETTINGS("models", "lstm", "examples", "4"), 100);
+    assert_cancelled_after(&experiment_permutation, SETTINGS("examples", "64"), 100);
+    assert_cancelled_after(&experiment_permutation, SETTINGS("examples", "64", "position", "learned"), 100);
+    assert_cancelled_after(&experiment_cost, SETTINGS("lengths", "60", "batch", "64", "repeats", "1"), 200);
 }
 END_TEST
 
@@ -232,6 +243,7 @@ int main(void) {
     tcase_add_test(cases, a_matrix_that_does_not_fit_is_left_out);
     tcase_add_test(cases, what_does_not_fit_is_refused);
     tcase_add_test(cases, runs_can_be_cancelled);
+    tcase_add_test(cases, a_pass_is_cancelled_within);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

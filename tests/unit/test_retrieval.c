@@ -357,7 +357,7 @@ START_TEST(a_cancelled_run_says_so) {
     prepare(SETTINGS(SMALL), &set, &faults);
     struct experiment_context context = test_context(&set, &tree);
     context.data = fake_data();
-    context.is_cancelled = test_always_cancelled;
+    context.stop.is_requested = test_always_cancelled;
     ck_assert(!experiment_retrieval.run(&context, &error));
     ck_assert_int_eq(error.code, ERROR_CANCELLED);
     parameter_set_free(&set);

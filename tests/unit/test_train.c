@@ -243,6 +243,23 @@ START_TEST(a_cancelled_run_says_so) {
 }
 END_TEST
 
+/* A run of a single step asks many times: by time steps in recurrent layers, by examples in attention. */
+START_TEST(a_step_is_cancelled_within) {
+    static const struct {
+        const char *model, *position, *task;
+    } runs[] = {
+        {"rnn", "none", "first-element"},       {"lstm", "none", "first-element"},
+        {"attention", "none", "first-element"}, {"attention", "learned", "first-element"},
+        {"attention", "learned", "reviews"},    {"transformer", "learned", "reviews"},
+    };
+    assert_cancelled_after(experiment,
+                           SETTINGS("model", runs[_i].model, "position", runs[_i].position, "task",
+                                    runs[_i].task, "train_examples", "64", "test_examples", "64", "epochs",
+                                    "1", "sequence_length", "60"),
+                           200);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("train");
     TCase *tests = tcase_create("train");
@@ -255,6 +272,7 @@ int main(void) {
     tcase_add_test(tests, absurd_sizes_are_refused_without_overflow);
     tcase_add_test(tests, inspections_answer);
     tcase_add_test(tests, a_cancelled_run_says_so);
+    tcase_add_loop_test(tests, a_step_is_cancelled_within, 0, 6);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

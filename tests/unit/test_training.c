@@ -81,8 +81,7 @@ static void set_up(struct fixture *fixture, const char *model, enum position pos
                                                    .learning_rate = 0.005};
     fixture->context.listener =
         (struct experiment_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
-    fixture->context.is_cancelled = is_cancelled;
-    fixture->context.cancel_owner = fixture;
+    fixture->context.stop = (struct stop_request){is_cancelled, fixture};
     fixture->context.seconds_now = no_time;
     fixture->cancel_at = fixture->stop_after_epoch = SIZE_MAX;
 }
