@@ -8,6 +8,7 @@ import { h, replaceChildren } from "./shared/dom.js";
 import { openSession } from "./shared/session.js";
 import { readAddress, writeAddress } from "./shared/state.js";
 import { listen } from "./shared/stream.js";
+import { openTheme } from "./shared/theme.js";
 
 const main = document.getElementById("main");
 const contents = document.getElementById("contents");
@@ -164,6 +165,7 @@ function route() {
     main.focus({ preventScroll: true });
 }
 
+openTheme(document.getElementById("theme-button"));
 fillContents();
 menuButton.addEventListener("click", () => openMenu(menuButton.getAttribute("aria-expanded") !== "true"));
 document.addEventListener("keydown", (event) => event.key === "Escape" && openMenu(false));

@@ -54,6 +54,11 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
         const text = await readHeatmap(page, "The attention matrix", 2, 0);
         return text !== even && Number(text.split(": ")[1]) > 0.5;
     }, "attention on step 0 at the end");
+    // Played from the beginning, it ends at the end.
+    await page.getByRole("button", { name: "Play" }).click();
+    await eventually(async () => Number(await slider.inputValue()) < 6, "the beginning");
+    await eventually(async () => (await slider.inputValue()) === "12", "the end");
+    await page.getByRole("button", { name: "Play" }).waitFor();
     const shown = await page.locator(".expectations").textContent();
     assert.match(shown, /✓?yes.*most attended step is step 0/s);
 
@@ -133,6 +138,30 @@ test("curves move while it trains, and cancel stops every run", async () => {
     await eventually(async () => /cancelled/.test((await readTable(page, caption)).flat().join(" ")), "cancelled runs");
     await eventually(() => train(page).isEnabled(), "a button for the next");
     assert.equal((await lab.client.get("api/health")).running, 0);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("the task is shown by an example, with the parameters of the form", async () => {
+    const { page, faults, close } = await lab.open("#four-models?sequence_length=9", { expected: ["422"] });
+    const picture = page.locator(".task-picture");
+    await picture.waitFor();
+    assert.equal(await picture.locator("rect:not(.task-band)").count(), 9);
+    const text = page.locator(".task .hint");
+    const read = async (index) => {
+        const { examples } = await lab.client.get(
+            `api/datasets/first-element/examples?split=test&offset=${index}&limit=1&sequence_length=9`,
+        );
+        const [{ values, label }] = examples;
+        return `Example ${index}: the first number is ${values[0].toFixed(2).replace("-", "−")}, so the answer is ${label}.`;
+    };
+    assert.equal(await text.textContent(), await read(0));
+    await page.getByRole("button", { name: "Another example" }).click();
+    const second = await read(1);
+    await eventually(async () => (await text.textContent()) === second, "the second example");
+    await page.getByLabel("Sequence length").fill("4");
+    await page.getByLabel("Sequence length").press("Tab");
+    await eventually(async () => (await picture.locator("rect:not(.task-band)").count()) === 4, "a shorter one");
     assert.deepEqual(faults, []);
     await close();
 });

@@ -67,6 +67,32 @@ for (const [name, viewport, colorScheme] of [
     });
 }
 
+test("light and dark can be chosen, whatever the system has, and stay chosen", async () => {
+    const { page, faults, close } = await lab.open("#scaling", { colorScheme: "dark" });
+    await settle(page);
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const pixel = () =>
+        page.locator("figure.chart canvas[role=img]").first().evaluate((canvas) => canvas.toDataURL().length);
+    const dark = await ground();
+    const darkChart = await pixel();
+    const button = page.getByRole("button", { name: "colours" });
+    await button.click();
+    const light = await ground();
+    assert.notEqual(light, dark);
+    await eventually(async () => (await pixel()) !== darkChart, "the chart in the new colours");
+    await assertAccessible(page, "light on a dark system");
+    await page.reload();
+    await settle(page);
+    assert.equal(await ground(), light);
+    await button.click();
+    assert.equal(await ground(), dark);
+    await button.click();
+    assert.match(await button.textContent(), /auto/);
+    assert.equal(await ground(), dark);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("on a phone the contents list opens and closes", async () => {
     const { page, close } = await lab.open("#scaling", { viewport: phone });
     await settle(page);

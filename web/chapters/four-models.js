@@ -11,6 +11,7 @@ import { createForm, panelForm } from "../shared/form.js";
 import { hasParameters } from "../shared/known-runs.js";
 import { createLiveView, swatch, variantOf, VARIANTS } from "./four-models-live.js";
 import { fourModelsStory } from "./four-models-story.js";
+import { createTaskPicture } from "./four-models-task.js";
 
 const DEFAULT_SEEDS = "0, 1, 2";
 const NOT_THE_TASK = [
@@ -29,6 +30,7 @@ export function mount(root, page) {
     const alert = createAlert();
     const curl = createCurlLine();
     const live = createLiveView(page);
+    const task = createTaskPicture(page, () => form.values());
     let comparison = null;
 
     const chosen = page.parameters.get("models")?.split(",") ?? VARIANTS.map((variant) => variant.id);
@@ -111,6 +113,7 @@ export function mount(root, page) {
 
     function changed() {
         refresh();
+        task.draw();
         remember(null);
     }
 
@@ -223,15 +226,21 @@ export function mount(root, page) {
 
     root.append(
         h(
-            "p",
-            { class: "lead" },
-            "Sixty random numbers; the answer is whether the first of them is positive. All the rest is noise. " +
-                "A recurrent network must carry that one sign through fifty-nine steps. Attention can look straight at it, if it is told which step is which.",
+            "div",
+            { class: "wide-pair" },
+            h(
+                "p",
+                { class: "lead" },
+                "Sixty random numbers; the answer is whether the first of them is positive. All the rest is noise. " +
+                    "A recurrent network must carry that one sign through fifty-nine steps. Attention can look straight at it, if it is told which step is which.",
+            ),
+            task.element,
         ),
         panel,
         live.element,
         ...fourModelsStory(),
     );
     refresh();
+    task.draw();
     start();
 }

@@ -39,6 +39,7 @@ export function mount(root, page) {
     const example = h("select", { id: "batch-example", onchange: () => draw() });
     const walk = h("p", { class: "arithmetic", "aria-live": "polite" });
     const row = h("input", { type: "range", id: "walk-token", min: 0, value: 2, oninput: () => drawWalk() });
+    const rowText = h("output", { for: "walk-token" });
     const expectations = createExpectations([
         {
             claim: "The three ways agree to rounding.",
@@ -62,6 +63,7 @@ export function mount(root, page) {
             example,
             h("label", { for: "walk-token" }, "Token"),
             row,
+            rowText,
         ),
         walk,
         h(
@@ -81,6 +83,10 @@ export function mount(root, page) {
         const values = x.slice(0, token + 1).map((vector) => fixed(vector[0], 3));
         walk.textContent = `Channel 0 of token ${token}: (${values.join(" + ")}) / ${token + 1} = ${fixed(shown.loop[Number(example.value)][token][0], 3)}`;
         row.setAttribute("aria-valuetext", `token ${token}`);
+        rowText.textContent = token;
+        input.mark({ row: token });
+        Object.values(ways).forEach((way) => way.mark({ row: token }));
+        [triangle, mask, weights].forEach((matrix) => matrix.mark({ row: token }));
     }
 
     function draw() {

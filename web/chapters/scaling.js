@@ -53,14 +53,15 @@ export function mount(root, page) {
             results.hidden = false;
             const rows = [...result.rows].sort((a, b) => a.d_k - b.d_k);
             spread.setSeries([
-                { label: "q\u00b7k", color: 0, points: points(rows, "std") },
-                { label: "q\u00b7k / \u221ad_k", color: 2, points: points(rows, "std_over_sqrt") },
+                // First, so that it is drawn on top of the line that it predicts.
                 {
-                    label: "\u221ad_k",
+                    label: "\u221ad_k, as predicted",
                     color: 3,
                     dash: 1,
                     points: rows.map((row) => ({ x: row.d_k, y: Math.sqrt(row.d_k) })),
                 },
+                { label: "q\u00b7k", color: 0, points: points(rows, "std") },
+                { label: "q\u00b7k / \u221ad_k", color: 2, points: points(rows, "std_over_sqrt") },
             ]);
             sharpness.setSeries([
                 { label: "unscaled", color: 0, points: points(rows, "max_weight") },

@@ -1,13 +1,18 @@
 // The attention of one run after any of its epochs: a bar chart of the average by step, the matrix of one
-// example, and a slider over the epochs that were kept. While the run trains, the view follows the newest.
+// example, and a slider over the epochs that were kept, which can also be played. While the run trains, the view
+// follows the newest.
 
 import { get, query } from "./api.js";
 import { createChart } from "./chart.js";
 import { h } from "./dom.js";
 import { createHeatmap } from "./heatmap.js";
 
+const PLAY = "\u25b6\u2002Play";
+const PAUSE = "\u2016\u2002Pause";
+const PLAY_MILLISECONDS = 150;
+
 // Returns { element, show(run), newEpoch(runId, epoch), refresh() }.
-export function createAttentionView({ signal, onChange }) {
+export function createAttentionView({ signal }) {
     const bars = createChart({
         title: "Average attention on each step",
         type: "bar",
@@ -32,8 +37,12 @@ export function createAttentionView({ signal, onChange }) {
         value: 0,
         step: 1,
         id: "epoch-slider",
-        oninput: () => load(),
+        oninput: () => {
+            pause();
+            load();
+        },
     });
+    const play = h("button", { type: "button", onclick: () => (isPlaying ? pause() : playAll()) }, PLAY);
     const epochText = h("output", { for: "epoch-slider", class: "epoch-text" });
     const example = h("input", {
         type: "number",
@@ -51,6 +60,7 @@ export function createAttentionView({ signal, onChange }) {
             "div",
             { class: "slider-row" },
             h("label", { for: "epoch-slider" }, "After epoch"),
+            play,
             slider,
             epochText,
             h("label", { for: "example-number" }, "Test example"),
@@ -60,6 +70,7 @@ export function createAttentionView({ signal, onChange }) {
     );
 
     let run = null;
+    let isPlaying = false;
     let epochs = [];
     let busy = false;
     let again = false;
@@ -84,7 +95,7 @@ export function createAttentionView({ signal, onChange }) {
             read(`${base}${query({ epoch, example: number })}`),
         ]);
         if (epoch === "last") setEpochs(matrix.epochs_kept);
-        return { epoch: matrix.epoch, mean, matrix };
+        return { mean, matrix };
     }
 
     // One request at a time: while the slider moves, only its last position matters.
@@ -100,7 +111,7 @@ export function createAttentionView({ signal, onChange }) {
             again = false;
             const asked = run;
             try {
-                const { epoch, mean, matrix } = await fetchShown();
+                const { mean, matrix } = await fetchShown();
                 if (asked !== run) continue;
                 pictures.hidden = false;
                 bars.setSeries([
@@ -112,7 +123,6 @@ export function createAttentionView({ signal, onChange }) {
                 ]);
                 heatmap.setMatrix(matrix.weights, { rowLabels: matrix.query_labels, columnLabels: matrix.key_labels });
                 example.setCustomValidity("");
-                onChange?.({ run, epoch, mean, matrix });
             } catch (error) {
                 if (error.name === "AbortError") break;
                 example.setCustomValidity(error.message);
@@ -120,6 +130,26 @@ export function createAttentionView({ signal, onChange }) {
             }
         } while (again);
         busy = false;
+    }
+
+    function pause() {
+        isPlaying = false;
+        play.textContent = PLAY;
+    }
+
+    // From where the slider stands, or from the beginning where that is the end.
+    async function playAll() {
+        if (isAtEnd()) slider.value = 0;
+        isPlaying = true;
+        play.textContent = PAUSE;
+        await load();
+        while (isPlaying && !isAtEnd() && !signal.aborted) {
+            await new Promise((resolve) => setTimeout(resolve, PLAY_MILLISECONDS));
+            if (!isPlaying) return;
+            slider.value = Number(slider.value) + 1;
+            await load();
+        }
+        pause();
     }
 
     function showEpochText() {
@@ -140,6 +170,7 @@ export function createAttentionView({ signal, onChange }) {
         element,
         async show(newRun) {
             run = newRun;
+            pause();
             kept.clear();
             epochs = [];
             slider.value = 0;

@@ -91,6 +91,7 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
 
     const build = () => {
         chart?.destroy();
+        globalThis.Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
         chart = new globalThis.Chart(canvas, {
             type,
             data: { datasets: [] },

@@ -1,12 +1,47 @@
-// Colours for canvases, which cannot use the style sheet's variables: read from it, and read again when the
-// reader changes between light and dark.
+// Light and dark: as the system has it, or as the reader chose, because a projector wants light whatever the
+// laptop has. Canvases cannot use the style sheet's variables: they read them from it, and again after a change.
+
+const KEY = "attnlab-colors";
+const SYSTEM = "(prefers-color-scheme: dark)";
+// For each choice: when the dark colours hold, and what the browser's own controls look like.
+const CHOICES = {
+    auto: { media: SYSTEM, scheme: "" },
+    light: { media: "not all", scheme: "light" },
+    dark: { media: "all", scheme: "dark" },
+};
+const CHANGE = "themechange";
+
+function choose(name) {
+    document.getElementById("dark-colors").media = CHOICES[name].media;
+    document.documentElement.style.colorScheme = CHOICES[name].scheme;
+    dispatchEvent(new Event(CHANGE));
+}
+
+// Makes the button go through the choices, and takes up the last one.
+export function openTheme(button) {
+    const names = Object.keys(CHOICES);
+    let current = names.includes(localStorage.getItem(KEY)) ? localStorage.getItem(KEY) : names[0];
+    const show = () => {
+        button.textContent = `\u25d0 ${current}`;
+        button.setAttribute("aria-label", `colours: ${current}`);
+        button.title = "Colours: as the system has them, light, or dark";
+        choose(current);
+    };
+    button.addEventListener("click", () => {
+        current = names[(names.indexOf(current) + 1) % names.length];
+        localStorage.setItem(KEY, current);
+        show();
+    });
+    show();
+}
 
 export function themeColor(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
 export function onThemeChange(redraw, signal) {
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw, { signal });
+    matchMedia(SYSTEM).addEventListener("change", redraw, { signal });
+    addEventListener(CHANGE, redraw, { signal });
 }
 
 // The colours of series, by order; each works on the light and the dark ground.

@@ -1,0 +1,82 @@
+// The task in a picture: the numbers of one test example, the one that decides among them in colour.
+
+import { get, query } from "../shared/api.js";
+import { h, replaceChildren, svg } from "../shared/dom.js";
+import { fixed } from "../shared/format.js";
+
+const WIDTH = 360;
+const HEIGHT = 120;
+const LARGEST = 3;
+
+// The numbers as bars around a line of zero; nearly all lie between -3 and 3.
+function drawBars(values) {
+    const middle = HEIGHT / 2;
+    const step = WIDTH / values.length;
+    const bars = values.map((value, index) => {
+        const height = (Math.min(Math.abs(value), LARGEST) / LARGEST) * middle;
+        return svg("rect", {
+            x: index * step + step * 0.1,
+            y: value > 0 ? middle - height : middle,
+            width: step * 0.8,
+            height,
+            class: index === 0 ? "task-first" : "task-noise",
+        });
+    });
+    return svg(
+        "svg",
+        {
+            viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+            role: "img",
+            class: "task-picture",
+            "aria-label": `${values.length} random numbers, drawn as bars; the first is ${fixed(values[0], 2)}`,
+        },
+        svg("rect", { x: 0, y: 0, width: Math.max(step, 4), height: HEIGHT, class: "task-band" }),
+        bars,
+        svg("line", { x1: 0, x2: WIDTH, y1: middle, y2: middle, class: "task-line" }),
+    );
+}
+
+// parametersOf() gives what decides which examples there are. Returns { element, draw() }.
+export function createTaskPicture(page, parametersOf) {
+    const slot = h("div");
+    const text = h("p", { class: "hint", "aria-live": "polite" });
+    const next = h(
+        "button",
+        {
+            type: "button",
+            class: "quiet",
+            onclick: () => {
+                offset += 1;
+                draw();
+            },
+        },
+        "Another example",
+    );
+    const caption = h("figcaption", null, "One example of the test set");
+    const element = h("figure", { class: "task", hidden: true }, caption, slot, text, next);
+    let offset = 0;
+
+    async function draw() {
+        const { sequence_length, test_examples, test_seed } = parametersOf();
+        const asked = offset;
+        const wanted = query({ split: "test", offset, limit: 1, sequence_length, test_examples, test_seed });
+        try {
+            const { examples, total } = await get(`/api/datasets/first-element/examples${wanted}`, page.signal);
+            if (asked !== offset) return;
+            if (examples.length === 0 && total > 0) {
+                offset = 0;
+                return draw();
+            }
+            const [{ values, label, index }] = examples;
+            element.hidden = false;
+            replaceChildren(slot, drawBars(values));
+            const reason = `Example ${index}: the first number is ${fixed(values[0], 2)}, so the answer is `;
+            replaceChildren(text, reason, h("strong", null, label), ".");
+        } catch {
+            // A parameter that the server refuses is said where it is typed; the picture waits for a better one.
+            element.hidden = true;
+        }
+        return undefined;
+    }
+    return { element, draw };
+}
