@@ -210,6 +210,12 @@ static bool read_file(void *owner, const char *name, void **bytes, size_t *size,
     return file_read_named(datasets->directory, name, bytes, size, error);
 }
 
+/* struct data_source's find_file. */
+static bool find_file(void *owner, const char *name, struct error *error) {
+    const struct datasets *datasets = owner;
+    return file_find_named(datasets->directory, name, error);
+}
+
 static bool cache_get(void *owner, const char *key, void **bytes, size_t *size) {
     struct datasets *datasets = owner;
     return datasets->store->get_cache(datasets->store, key, bytes, size);
@@ -225,6 +231,7 @@ struct data_source datasets_source(struct datasets *datasets) {
                                 .find_dataset = find_dataset,
                                 .release_dataset = release_dataset,
                                 .read_file = read_file,
+                                .find_file = find_file,
                                 .decode_weights = keras_weights_decode,
                                 .cache_get = cache_get,
                                 .cache_put = cache_put};

@@ -36,10 +36,15 @@ static bool read_file(void *owner, const char *name, void **bytes, size_t *size,
     return file_read_named(owner, name, bytes, size, error);
 }
 
+static bool find_file(void *owner, const char *name, struct error *error) {
+    return file_find_named(owner, name, error);
+}
+
 struct data_source file_source(const char *directory) {
     return (struct data_source){.owner = (void *)directory,
                                 .find_dataset = find_dataset,
                                 .release_dataset = release_dataset,
                                 .read_file = read_file,
+                                .find_file = find_file,
                                 .decode_weights = keras_weights_decode};
 }

@@ -20,6 +20,13 @@ static const struct file_kind kinds[FILE_KINDS] = {
     {"labels", "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/" IMAGE_FILES_LABELS},
 };
 
+static bool explain(const struct file_kind *kind, const struct error *cause, struct error *error) {
+    if (cause->code != ERROR_MISSING)
+        return error_set(error, cause->code, "%s", cause->message);
+    return error_set(error, ERROR_MISSING, "%s: download %s and put it there", cause->message,
+                     kind->published);
+}
+
 static bool read_file(const struct file_kind *kind, const struct parameter_set *set,
                       const struct data_source *data, void **bytes, size_t *size, struct error *error) {
     const char *name = parameter_text(set, kind->parameter);
@@ -28,21 +35,28 @@ static bool read_file(const struct file_kind *kind, const struct parameter_set *
         error_set(&cause, ERROR_MISSING, "there is no data directory to read %s from", name);
     else if (data->read_file(data->owner, name, bytes, size, &cause))
         return true;
-    if (cause.code != ERROR_MISSING)
-        return error_set(error, cause.code, "%s", cause.message);
-    return error_set(error, ERROR_MISSING, "%s: download %s and put it there", cause.message,
-                     kind->published);
+    return explain(kind, &cause, error);
+}
+
+static bool find_file(const struct file_kind *kind, const struct parameter_set *set,
+                      const struct data_source *data, struct error *error) {
+    struct error cause = {0};
+    if (data->find_file != NULL)
+        return data->find_file(data->owner, parameter_text(set, kind->parameter), &cause) ||
+               explain(kind, &cause, error);
+    void *bytes = NULL;
+    size_t size = 0;
+    bool is_found = read_file(kind, set, data, &bytes, &size, error);
+    free(bytes);
+    return is_found;
 }
 
 void image_files_validate(const struct parameter_set *set, const struct data_source *data,
                           struct parameter_faults *faults) {
     for (size_t i = 0; i < FILE_KINDS; i++) {
-        void *bytes = NULL;
-        size_t size = 0;
         struct error error = {0};
-        if (!read_file(&kinds[i], set, data, &bytes, &size, &error))
+        if (!find_file(&kinds[i], set, data, &error))
             parameter_faults_add(faults, kinds[i].parameter, "%s", error.message);
-        free(bytes);
     }
 }
 
@@ -81,6 +95,14 @@ static size_t count_classes(const struct idx_array *labels) {
     return count;
 }
 
+/* Fashion-MNIST's training labels, whole or cut short, and whatever the file is called: by their beginning.
+ */
+static bool are_fashion_mnist(const struct idx_array *labels) {
+    enum { BEGINNING = 100 };
+    static const uint64_t published = UINT64_C(0xa358c9402f85704b);
+    return labels->count >= BEGINNING && hash_bytes(labels->values, BEGINNING) == published;
+}
+
 bool image_files_read(struct image_files *files, const struct parameter_set *set,
                       const struct data_source *data, struct error *error) {
     uint64_t labels_hash;
@@ -95,6 +117,7 @@ bool image_files_read(struct image_files *files, const struct parameter_set *set
         return error_set(error, ERROR_INVALID, "the file %s must have one label for each of the %zu images",
                          parameter_text(set, "labels"), files->images.shape[0]);
     files->class_count = count_classes(&files->labels);
+    files->are_fashion_mnist = are_fashion_mnist(&files->labels);
     if (!read_file(&kinds[WEIGHTS], set, data, &files->weights, &files->weights_size, error))
         return false;
     files->weights_hash = hash_bytes(files->weights, files->weights_size);

@@ -22,6 +22,7 @@ struct image_files {
     struct idx_array images;            /* [count][rows][columns] */
     struct idx_array labels;            /* [count] */
     size_t class_count;                 /* distinct labels */
+    bool are_fashion_mnist;             /* by their labels: then the classes have names */
 };
 
 /* Reads the files that the parameters `weights`, `images` and `labels` name, and checks that images and

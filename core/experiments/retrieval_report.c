@@ -2,6 +2,7 @@
 #include "core/experiments/retrieval_report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const space_names[SPACES] = {"mobilenet_v2", "raw_pixels"};
@@ -115,10 +116,19 @@ static bool write_images(const struct image_files *files, const bool *shown, con
     return good;
 }
 
-static void write_class_names(const struct result_sink *sink) {
+/* By label, from 0 to the largest. */
+static void write_class_names(const struct image_files *files, const struct result_sink *sink) {
+    size_t largest = 0;
+    for (size_t i = 0; i < files->labels.count; i++)
+        if (files->labels.values[i] > largest)
+            largest = files->labels.values[i];
     result_begin_array(sink, "class_names");
-    for (size_t i = 0; i < sizeof class_names / sizeof class_names[0]; i++)
-        result_text(sink, NULL, class_names[i]);
+    for (size_t i = 0; i <= largest; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "class %zu", i);
+        bool has_name = files->are_fashion_mnist && i < sizeof class_names / sizeof class_names[0];
+        result_text(sink, NULL, has_name ? class_names[i] : number);
+    }
     result_end_array(sink);
 }
 
@@ -145,7 +155,7 @@ bool retrieval_report_write(const struct retrieval_findings *findings, const str
     result_end_array(sink);
     result_number(sink, "chance", 1.0 / (double)files->class_count);
     write_agreement(findings, sink);
-    write_class_names(sink);
+    write_class_names(files, sink);
     write_neighbours(findings, files, sink);
     bool good = write_images(files, shown, sink, error);
     result_end_object(sink);

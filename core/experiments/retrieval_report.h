@@ -4,7 +4,7 @@
  *  "rows": [{"space": "mobilenet_v2" | "raw_pixels", "dimensions", "top1", "spread", "standard_error",
  *            "top1_by_split": [...]}],
  *  "chance", "agreement": {"both", "only_mobilenet_v2", "only_raw_pixels", "neither"},
- *  "class_names": [10], "image_rows", "image_columns",
+ *  "class_names": [a name for every label], "image_rows", "image_columns",
  *  "neighbours": [{"query": {"index", "label"},
  *                  "mobilenet_v2": [{"index", "database_index", "label", "similarity", "right"}, ...],
  *                  "raw_pixels": [the same]}],

@@ -21,6 +21,8 @@ struct data_source {
     void (*release_dataset)(void *owner, const struct dataset *dataset);
     /* A whole file of the data directory by its plain name (no path); release with free(). */
     bool (*read_file)(void *owner, const char *name, void **bytes, size_t *size, struct error *error);
+    /* Whether read_file would find it; the error is read_file's. Where this is NULL, reading it tells. */
+    bool (*find_file)(void *owner, const char *name, struct error *error);
     /* The arrays of a Keras weight file (HDF5), given as bytes, in the order of its layer_names and
      * weight_names. ERROR_INVALID where the file is damaged; free with weight_arrays_free. */
     bool (*decode_weights)(void *owner, const void *bytes, size_t size, struct weight_arrays *arrays,

@@ -190,6 +190,24 @@ START_TEST(one_split_takes_the_first_images) {
 }
 END_TEST
 
+START_TEST(only_fashion_mnists_classes_have_names) {
+    /* The first labels of its training set. */
+    static const char labels[] = "90030272550955791064314843024453660852166795927303"
+                                 "33722668335055020041316314461913579717999329364118";
+    run_well(SETTINGS(SMALL), NULL);
+    ck_assert_uint_eq(result_tree_length(&tree, "class_names"), CLASSES);
+    ck_assert_str_eq(result_tree_get(&tree, "class_names.3")->text, "class 3");
+    for (size_t i = 0; labels[i] != '\0'; i++)
+        source.labels.bytes[8 + i] = (unsigned char)(labels[i] - '0');
+    run_well(SETTINGS(SMALL), NULL);
+    ck_assert_uint_eq(result_tree_length(&tree, "class_names"), 10);
+    ck_assert_str_eq(result_tree_get(&tree, "class_names.9")->text, "Ankle boot");
+    source.labels.bytes[8 + 50]++;
+    run_well(SETTINGS(SMALL), NULL);
+    ck_assert_str_eq(result_tree_get(&tree, "class_names.9")->text, "class 9");
+}
+END_TEST
+
 START_TEST(the_database_may_come_first) {
     run_well(SETTINGS(SMALL, "database_first", "true"), NULL);
     ck_assert(result_tree_value(&tree, "neighbours.0.query.index") == 100);
@@ -385,6 +403,7 @@ int main(void) {
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, one_split_takes_the_first_images);
+    tcase_add_test(cases, only_fashion_mnists_classes_have_names);
     tcase_add_test(cases, the_database_may_come_first);
     tcase_add_test(cases, several_splits_are_numpys_permutations);
     tcase_add_test(cases, embeddings_are_kept_for_the_next_run);

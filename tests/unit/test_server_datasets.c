@@ -38,14 +38,19 @@ START_TEST(files_have_plain_names) {
         error = (struct error){0};
         ck_assert(!source.read_file(source.owner, bad[i], &bytes, &size, &error));
         ck_assert_int_eq(error.code, ERROR_INVALID);
+        ck_assert(!source.find_file(source.owner, bad[i], &error));
     }
     error = (struct error){0};
     ck_assert(!source.read_file(source.owner, "images.gz", &bytes, &size, &error));
+    ck_assert_int_eq(error.code, ERROR_MISSING);
+    error = (struct error){0};
+    ck_assert(!source.find_file(source.owner, "images.gz", &error));
     ck_assert_int_eq(error.code, ERROR_MISSING);
     snprintf(path, sizeof path, "%s/images.gz", fixture_directory);
     FILE *file = fopen(path, "w");
     fputs("abc", file);
     fclose(file);
+    ck_assert(source.find_file(source.owner, "images.gz", &error));
     ck_assert(source.read_file(source.owner, "images.gz", &bytes, &size, &error));
     ck_assert_uint_eq(size, 3);
     ck_assert_mem_eq(bytes, "abc", 3);

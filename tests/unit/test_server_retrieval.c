@@ -73,6 +73,7 @@ static void check_split(double mobilenet, double pixels, const int *nearest_mobi
     ck_assert(result_tree_value(&tree, "rows.0.top1") == mobilenet);
     ck_assert(result_tree_value(&tree, "rows.1.top1") == pixels);
     ck_assert(result_tree_value(&tree, "chance") == 0.1);
+    ck_assert_str_eq(result_tree_get(&tree, "class_names.9")->text, "Ankle boot");
     for (int i = 0; i < FIRST_QUERIES; i++) {
         char path[64];
         snprintf(path, sizeof path, "neighbours.%d.mobilenet_v2.0.database_index", i);
