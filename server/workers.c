@@ -23,8 +23,8 @@
 enum {
     SHARD_LIMIT = 0xffff,        /* in one announcement: 16 bits */
     WATCH_NANOSECONDS = 2000000, /* how long an idle worker watches for the next shards before it sleeps */
-    PAUSES_BETWEEN_LOOKS = 32,
-    LOOKS_BETWEEN_YIELDS = 64
+    PAUSES_BETWEEN_LOOKS = 4,
+    LOOKS_BETWEEN_CLOCKS = 512
 };
 
 /* Aligned, so that no two boards share a cache line. */
@@ -194,7 +194,7 @@ static void stay_idle(struct workers *pool, uint64_t wakes) {
             sleep_until_woken(pool, wakes);
             continue;
         }
-        for (int look = 0; look < LOOKS_BETWEEN_YIELDS && !should_leave(pool, wakes); look++) {
+        for (int look = 0; look < LOOKS_BETWEEN_CLOCKS && !should_leave(pool, wakes); look++) {
             if (any_board_is_open(pool))
                 break;
             for (int i = 0; i < PAUSES_BETWEEN_LOOKS; i++)

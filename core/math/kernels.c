@@ -115,10 +115,13 @@ static void largest_of_rows(const float *matrix, size_t rows, size_t columns, fl
     }
 }
 
-static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
-                      size_t count, const struct adam_factors *factors) {
+static void adam_step(float *parameters, const float *gradients, size_t rows, size_t stride,
+                      float *first_moment, float *second_moment, size_t count,
+                      const struct adam_factors *factors) {
     for (size_t i = 0; i < count; i++) {
-        float g = gradient[i];
+        float g = 0;
+        for (size_t row = 0; row < rows; row++)
+            g += gradients[row * stride + i];
         float m = first_moment[i] = first_moment[i] * factors->first_decay + factors->first_share * g;
         float v = second_moment[i] = second_moment[i] * factors->second_decay + factors->second_share * g * g;
         float denominator = sqrtf(v) / factors->second_correction + factors->epsilon;

@@ -101,9 +101,11 @@ struct kernels {
     void (*tilted_moments)(const float *values, size_t count, const float *tilts, size_t tilt_count,
                            float *means, float *variances);
 
-    /* One step of Adam over `count` parameters. */
-    void (*adam_step)(float *parameters, const float *gradient, float *first_moment, float *second_moment,
-                      size_t count, const struct adam_factors *factors);
+    /* One step of Adam over `count` parameters. Their gradient is the sum of the columns of
+     * gradients[rows][count], whose rows begin `stride` floats apart, in the order of add_column_sums. */
+    void (*adam_step)(float *parameters, const float *gradients, size_t rows, size_t stride,
+                      float *first_moment, float *second_moment, size_t count,
+                      const struct adam_factors *factors);
 };
 
 /* The fastest table that this processor can run. */

@@ -141,17 +141,24 @@ static void softmax_rows_backward_shared(float *weights, const float *gradient, 
             function(first, (count)-first, __VA_ARGS__);                                                     \
     } while (0)
 
-EIGHT_LANES void sum_columns(size_t j, size_t left, const float *matrix, size_t rows, size_t columns,
-                             float *sums) {
-    __m256 even = vector_load_first(sums + j, left), odd = _mm256_setzero_ps();
+/* Of eight columns from `j` on, added to `even`. */
+EIGHT_LANES __m256 sums_of_columns(__m256 even, size_t j, size_t left, const float *matrix, size_t rows,
+                                   size_t stride) {
+    __m256 odd = _mm256_setzero_ps();
     size_t i = 0;
     for (; i + 2 <= rows; i += 2) {
-        even = _mm256_add_ps(even, vector_load_first(matrix + i * columns + j, left));
-        odd = _mm256_add_ps(odd, vector_load_first(matrix + (i + 1) * columns + j, left));
+        even = _mm256_add_ps(even, vector_load_first(matrix + i * stride + j, left));
+        odd = _mm256_add_ps(odd, vector_load_first(matrix + (i + 1) * stride + j, left));
     }
     if (i < rows)
-        even = _mm256_add_ps(even, vector_load_first(matrix + i * columns + j, left));
-    vector_store_first(sums + j, left, _mm256_add_ps(even, odd));
+        even = _mm256_add_ps(even, vector_load_first(matrix + i * stride + j, left));
+    return _mm256_add_ps(even, odd);
+}
+
+EIGHT_LANES void sum_columns(size_t j, size_t left, const float *matrix, size_t rows, size_t columns,
+                             float *sums) {
+    __m256 before = vector_load_first(sums + j, left);
+    vector_store_first(sums + j, left, sums_of_columns(before, j, left, matrix, rows, columns));
 }
 
 static void add_column_sums(const float *matrix, size_t rows, size_t columns, float *sums) {
@@ -241,13 +248,14 @@ static void largest_of_rows(const float *matrix, size_t rows, size_t columns, fl
         largest[i] = largest_of(matrix + i * columns, columns, tail);
 }
 
-static void adam_step(float *parameters, const float *gradient, float *first_moment, float *second_moment,
-                      size_t count, const struct adam_factors *factors) {
+static void adam_step(float *parameters, const float *gradients, size_t rows, size_t stride,
+                      float *first_moment, float *second_moment, size_t count,
+                      const struct adam_factors *factors) {
     const __m256 correction = _mm256_set1_ps(factors->second_correction),
                  step = _mm256_set1_ps(factors->step_size);
     for (size_t i = 0; i < count; i += 8) {
         size_t left = count - i;
-        __m256 g = vector_load_first(gradient + i, left);
+        __m256 g = sums_of_columns(_mm256_setzero_ps(), i, left, gradients, rows, stride);
         __m256 m =
             _mm256_mul_ps(vector_load_first(first_moment + i, left), _mm256_set1_ps(factors->first_decay));
         __m256 v =

@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+/* Into how many pieces the parameters are divided for Adam's step: as few as the shards of a batch, because a
+ * step is short. Pieces are whole cache lines. */
+enum { UPDATE_PIECES = SHARD_MAXIMUM_SHARED, PIECE_MULTIPLE = 16 };
+
 static size_t count_for(const struct model *model) {
     for (size_t i = 0; i < model->layer_count; i++)
         if (model->layers[i].type->shares_work)
@@ -17,7 +21,6 @@ void shards_layout(struct shards *shards, const struct model *model, size_t batc
     size_t count = count_for(model), capacity = (batch_size + count - 1) / count, steps = model->input.steps;
     *shards = (struct shards){.model = model, .kernels = kernels_choose(), .count = count};
     shards->gradients = arena_floats(arena, count * model->parameter_count);
-    shards->gradient = arena_floats(arena, model->parameter_count);
     for (size_t i = 0; i < count; i++) {
         struct shard *shard = &shards->parts[i];
         model_workspace_layout(&shard->workspace, model, capacity, true, arena);
@@ -92,32 +95,59 @@ static void work_on_shard(void *argument, size_t index) {
     denormals_restore(denormals);
 }
 
-static void run_shards(struct shard_call *call, const struct parallel_executor *parallel) {
+static void run_parts(const struct parallel_executor *parallel, size_t count,
+                      void (*work)(void *argument, size_t index), void *argument) {
     if (parallel->run != NULL) {
-        parallel->run(parallel->owner, call->shards->count, work_on_shard, call);
+        parallel->run(parallel->owner, count, work, argument);
         return;
     }
-    for (size_t i = 0; i < call->shards->count; i++)
-        work_on_shard(call, i);
+    for (size_t i = 0; i < count; i++)
+        work(argument, i);
 }
 
 double shards_compute_gradient(struct shards *shards, const float *parameters,
                                const struct shard_batch *batch, const struct experiment_context *context) {
     struct shard_call call = {shards, parameters, batch, &context->stop, true};
-    run_shards(&call, &context->parallel);
-    size_t count = shards->model->parameter_count;
-    memset(shards->gradient, 0, count * sizeof *shards->gradient);
-    shards->kernels->add_column_sums(shards->gradients, shards->count, count, shards->gradient);
+    run_parts(&context->parallel, shards->count, work_on_shard, &call);
     double loss = 0;
     for (size_t i = 0; i < shards->count; i++)
         loss += shards->parts[i].loss;
     return loss / (double)batch->count;
 }
 
+/* What the threads of one update share. */
+struct update_call {
+    const struct shards *shards;
+    float *parameters, *first_moment, *second_moment;
+    const struct adam_factors *factors;
+    size_t piece; /* parameters of each piece but the last */
+};
+
+static void update_piece(void *argument, size_t index) {
+    const struct update_call *call = argument;
+    const struct shards *shards = call->shards;
+    size_t all = shards->model->parameter_count, first = index * call->piece;
+    size_t count = all - first < call->piece ? all - first : call->piece;
+    unsigned denormals = denormals_flush();
+    shards->kernels->adam_step(call->parameters + first, shards->gradients + first, shards->count, all,
+                               call->first_moment + first, call->second_moment + first, count, call->factors);
+    denormals_restore(denormals);
+}
+
+void shards_update_parameters(struct shards *shards, float *parameters, float *first_moment,
+                              float *second_moment, const struct adam_factors *factors,
+                              const struct parallel_executor *parallel) {
+    struct update_call call = {shards, parameters, first_moment, second_moment, factors, 0};
+    size_t count = shards->model->parameter_count;
+    call.piece = (count + UPDATE_PIECES - 1) / UPDATE_PIECES;
+    call.piece = (call.piece + PIECE_MULTIPLE - 1) / PIECE_MULTIPLE * PIECE_MULTIPLE;
+    run_parts(parallel, (count + call.piece - 1) / call.piece, update_piece, &call);
+}
+
 size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
                             const struct experiment_context *context) {
     struct shard_call call = {shards, parameters, batch, &context->stop, false};
-    run_shards(&call, &context->parallel);
+    run_parts(&context->parallel, shards->count, work_on_shard, &call);
     size_t correct = 0;
     for (size_t i = 0; i < shards->count; i++)
         correct += shards->parts[i].correct;

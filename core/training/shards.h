@@ -1,12 +1,14 @@
 /* A batch in a fixed number of parts, so that one run can use several cores.
  *
- * Every part has its own activations and its own gradient; the parts' gradients are added in a fixed order.
+ * Every part has its own activations and its own gradient; the parts' gradients are added in a fixed order,
+ * in Adam's step, which is divided by parameters.
  * How a batch is divided depends on nothing but its size and the model, so one thread or eight give the same
  * bits. */
 #ifndef ATTNLAB_CORE_TRAINING_SHARDS_H
 #define ATTNLAB_CORE_TRAINING_SHARDS_H
 
 #include "core/experiments/experiment.h"
+#include "core/model/adam.h"
 #include "core/model/model.h"
 #include "core/tasks/task.h"
 
@@ -30,8 +32,7 @@ struct shards {
     const struct kernels *kernels;
     size_t count;
     struct shard parts[SHARD_MAXIMUM];
-    float *gradients; /* [count][parameter_count] */
-    float *gradient;  /* [parameter_count]: their sum */
+    float *gradients; /* [count][parameter_count]; their sum is the gradient of the batch */
 };
 
 /* Takes its memory from `arena` (which may only measure), for batches of at most `batch_size`. */
@@ -47,13 +48,17 @@ struct shard_batch {
 
 /* Of `context` these two use the executor and the stop request, after which their result means nothing.
  *
- * Forward and backward: leaves the gradient of the batch's mean loss in shards->gradient and returns that
- * loss. */
+ * Forward and backward: leaves every part's gradient of the batch's mean loss and returns that loss. */
 double shards_compute_gradient(struct shards *shards, const float *parameters,
                                const struct shard_batch *batch, const struct experiment_context *context);
 
 /* Forward only: how many of the batch's examples are classified as labelled. */
 size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
                             const struct experiment_context *context);
+
+/* Adam's step with the sum of those gradients, over arrays of [parameter_count]. */
+void shards_update_parameters(struct shards *shards, float *parameters, float *first_moment,
+                              float *second_moment, const struct adam_factors *factors,
+                              const struct parallel_executor *parallel);
 
 #endif

@@ -1,7 +1,6 @@
 /* The training loop: see training.h. */
 #include "core/training/training.h"
 
-#include "core/math/denormals.h"
 #include "core/math/matrix.h"
 #include "core/model/adam.h"
 #include "core/training/checkpoint.h"
@@ -147,10 +146,8 @@ static bool take_step(struct training *training, const struct experiment_context
     if (!isfinite(loss))
         return set_diverged(training, "the loss stopped being finite", error);
     struct adam_factors factors = adam_factors_at(state->step, training->settings.learning_rate);
-    unsigned denormals = denormals_flush();
-    shards->kernels->adam_step(training->parameters, shards->gradient, training->first_moment,
-                               training->second_moment, training->settings.model->parameter_count, &factors);
-    denormals_restore(denormals);
+    shards_update_parameters(shards, training->parameters, training->first_moment, training->second_moment,
+                             &factors, &context->parallel);
     *total += loss * (double)count;
     if (context->listener.step != NULL)
         context->listener.step(context->listener.owner, state->step, loss);

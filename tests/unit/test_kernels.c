@@ -181,19 +181,21 @@ END_TEST
 
 START_TEST(adam_steps) {
     const size_t count = (size_t)_i;
-    float p[2][64], m[2][64], v[2][64], g[64];
+    enum { ROWS = 4, STRIDE = 70 };
+    float p[2][64], m[2][64], v[2][64], g[ROWS * STRIDE];
+    const size_t rows = 1 + count % ROWS;
     draw(p[0], count, 11, 1);
     draw(m[0], count, 12, 1e-2);
     draw(v[0], count, 13, 1e-3);
-    draw(g, count, 14, 1e-1);
+    draw(g, ROWS * STRIDE, 14, 1e-1);
     for (size_t j = 0; j < count; j++)
         v[0][j] = fabsf(v[0][j]);
     memcpy(p[1], p[0], sizeof p[1]);
     memcpy(m[1], m[0], sizeof m[1]);
     memcpy(v[1], v[0], sizeof v[1]);
     struct adam_factors factors = adam_factors_at(3, 0.005);
-    kernels_plain.adam_step(p[0], g, m[0], v[0], count, &factors);
-    chosen->adam_step(p[1], g, m[1], v[1], count, &factors);
+    kernels_plain.adam_step(p[0], g, rows, STRIDE, m[0], v[0], count, &factors);
+    chosen->adam_step(p[1], g, rows, STRIDE, m[1], v[1], count, &factors);
     compare(p[1], p[0], count, 1e-6F, 0.1F);
     compare(m[1], m[0], count, 1e-6F, 1e-3F);
     compare(v[1], v[0], count, 1e-6F, 1e-4F);
