@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10 };
+enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10, ATTEMPTS_LIMIT = 5 };
 
 /* Ends a run in the store that can no longer be done. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
@@ -19,16 +19,36 @@ static bool give_up(struct runs *runs, struct run_record *record, const char *re
     return run_record_publish(runs, NULL, record, false, error);
 }
 
+/* The experiment and the parameters of an unfinished run; NULL where it can no longer be done, with the
+ * reason. */
+static const struct experiment *find_work(struct runs *runs, const struct run_record *record,
+                                          struct parameter_set *parameters, struct error *reason) {
+    const struct experiment *experiment = runs->find_experiment(record->experiment);
+    if (experiment == NULL) {
+        error_set(reason, ERROR_MISSING, "this version of attnlab has no experiment %.80s",
+                  record->experiment);
+        return NULL;
+    }
+    if (record->state == RUN_RUNNING && record->attempts >= ATTEMPTS_LIMIT) {
+        error_set(
+            reason, ERROR_INTERNAL,
+            "the service died the last %zu times that it was at this run, each time before another epoch was "
+            "finished: it may need more memory than there is, so try it smaller",
+            record->attempts);
+        return NULL;
+    }
+    return json_restore_parameters(record->parameters_json, experiment->parameters,
+                                   experiment->parameter_count, parameters, reason)
+               ? experiment
+               : NULL;
+}
+
 /* Puts an unfinished run back into the queue. Takes over the record. */
 static bool restore_run(struct runs *runs, struct run_record *record, struct error *error) {
     struct error reason = {0};
     struct parameter_set parameters = {0};
-    const struct experiment *experiment = runs->find_experiment(record->experiment);
-    if (experiment == NULL)
-        error_set(&reason, ERROR_MISSING, "this version of attnlab has no experiment %.80s",
-                  record->experiment);
-    if (experiment == NULL || !json_restore_parameters(record->parameters_json, experiment->parameters,
-                                                       experiment->parameter_count, &parameters, &reason)) {
+    const struct experiment *experiment = find_work(runs, record, &parameters, &reason);
+    if (experiment == NULL) {
         bool ok = give_up(runs, record, reason.message, error);
         parameter_set_free(&parameters);
         run_record_clear(record);
@@ -144,6 +164,12 @@ void runs_stop(struct runs *runs) {
     struct workers *workers = runs->workers;
     runs->workers = NULL;
     pthread_mutex_unlock(&runs->mutex);
+    if (workers == NULL)
+        return;
+    /* Before, because a long training step may be left without waiting for it; and after, for a run that was
+     * just being started. */
+    runs->store->forgive_attempts(runs->store, NULL);
     workers_stop(workers);
+    runs->store->forgive_attempts(runs->store, NULL);
     runs_save_unsaved(runs);
 }

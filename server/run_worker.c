@@ -176,6 +176,7 @@ static bool mark_running(struct work *work, struct error *error) {
     if (!ok)
         return false;
     record.state = RUN_RUNNING;
+    record.attempts++;
     if (record.started_ms == 0)
         record.started_ms = clock_wall_ms();
     ok = run_record_publish(runs, run, &record, false, error);

@@ -27,7 +27,9 @@ struct runs *runs_open(const struct runs_options *options, struct store *store, 
                        struct datasets *datasets, struct error *error);
 bool runs_start(struct runs *runs, struct error *error);
 /* Interrupts what is running within a training step and waits for the workers. The runs stay unfinished in
- * the store and go on from their last epoch after the next start. */
+ * the store and go on from their last epoch after the next start. So do those that a killed process leaves;
+ * but one that was left so several times in a row without another epoch is taken to be the cause, and fails.
+ */
 void runs_stop(struct runs *runs);
 void runs_close(struct runs *runs);
 

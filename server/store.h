@@ -34,6 +34,8 @@ struct run_record {
     char comparison[ID_SIZE];                    /* "" where it belongs to none */
     size_t comparison_variant, comparison_seed;  /* its row and its place in the row */
     char *owner;                                 /* who may cancel and delete it; "" for everybody */
+    size_t attempts; /* how often it was started since its last epoch; one that was cut off by a clean end of
+                      * the service does not count */
 };
 /* A larger result is kept apart, so that whoever looks for a run or lists many reads none of it: records come
  * without it, and read_result gives it. */
@@ -106,8 +108,8 @@ struct store {
     bool (*add_runs)(struct store *store, const struct comparison_record *comparison,
                      const struct run_record *runs, size_t count, const struct event_record *events,
                      size_t event_count, struct error *error);
-    /* Writes state, progress, times, result and error. A run that ended loses its checkpoint. `acknowledged`:
-     * somebody is told that this happened, so it must survive a power cut. */
+    /* Writes state, progress, times, attempts, result and error. A run that ended loses its checkpoint.
+     * `acknowledged`: somebody is told that this happened, so it must survive a power cut. */
     bool (*update_run)(struct store *store, const struct run_record *run, bool acknowledged,
                        const struct event_record *events, size_t event_count, struct error *error);
     bool (*save_epoch)(struct store *store, const char *run_id, const struct epoch_record *epoch,
@@ -122,6 +124,8 @@ struct store {
     bool (*list_unfinished_runs)(struct store *store, struct run_record **runs, size_t *count,
                                  struct error *error);
     bool (*delete_run)(struct store *store, const char *id, struct error *error);
+    /* The service ends cleanly: what is running was attempted in vain through no fault of its own. */
+    bool (*forgive_attempts)(struct store *store, struct error *error);
 
     bool (*find_comparison)(struct store *store, const char *id, struct comparison_record *comparison,
                             struct error *error);

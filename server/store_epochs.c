@@ -45,7 +45,8 @@ static bool store_save_epoch(struct store *store, const char *run_id, const stru
         STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)", "tzrrr",
                           run_id, metrics->epoch, metrics->train_loss, metrics->test_accuracy,
                           metrics->seconds) &&
-        STATEMENT_EXECUTE(writer, error, "UPDATE runs SET progress_done = ?, progress_total = ? WHERE id = ?",
+        STATEMENT_EXECUTE(writer, error,
+                          "UPDATE runs SET attempts = 0, progress_done = ?, progress_total = ? WHERE id = ?",
                           "zzt", epoch->progress_done, epoch->progress_total, run_id);
     if (ok && epoch->weight_count > 0)
         ok = save_weights(writer, run_id, epoch, error);

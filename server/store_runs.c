@@ -6,7 +6,8 @@
 
 #define RUN_COLUMNS                                                                                          \
     "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
-    " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner"
+    " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
+    " attempts"
 
 static bool read_run(sqlite3_stmt *row, struct run_record *run, struct error *error) {
     bool ok = true;
@@ -27,20 +28,21 @@ static bool read_run(sqlite3_stmt *row, struct run_record *run, struct error *er
     run->comparison_variant = (size_t)sqlite3_column_int64(row, 14);
     run->comparison_seed = (size_t)sqlite3_column_int64(row, 15);
     run->owner = column_text(row, 16, &ok, error);
+    run->attempts = (size_t)sqlite3_column_int64(row, 17);
     return ok;
 }
 
 static bool insert_run(struct connection *writer, const struct run_record *run, struct error *error) {
     return STATEMENT_EXECUTE(
         writer, error,
-        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         "tttti"
         "zztiii"
-        "tttzzt",
+        "tttzztz",
         run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state, run->progress_done,
         run->progress_total, run->progress_unit, run->created_ms, run->started_ms, run->finished_ms,
         run->result_json, run->error, run->comparison[0] != '\0' ? run->comparison : NULL,
-        run->comparison_variant, run->comparison_seed, run->owner);
+        run->comparison_variant, run->comparison_seed, run->owner, run->attempts);
 }
 
 static bool insert_comparison(struct connection *writer, const struct comparison_record *comparison,
@@ -85,9 +87,10 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
     sqlite3_stmt *statement = statement_bind(
         &self->writer, error,
         "UPDATE runs SET state = ?, progress_done = ?, progress_total = ?, progress_unit = ?, started_ms = ?,"
-        " finished_ms = ?, result = ?, error = ? WHERE id = ?",
-        "izztiittt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
-        run->started_ms, run->finished_ms, is_large ? NULL : run->result_json, run->error, run->id);
+        " finished_ms = ?, result = ?, error = ?, attempts = ? WHERE id = ?",
+        "izztiittzt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
+        run->started_ms, run->finished_ms, is_large ? NULL : run->result_json, run->error, run->attempts,
+        run->id);
     bool ok = statement_run(&self->writer, statement, &changes, error);
     if (ok && changes == 0)
         ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);
@@ -199,6 +202,15 @@ static bool store_delete_run(struct store *store, const char *id, struct error *
     return transaction_end(self, ok, error);
 }
 
+static bool store_forgive_attempts(struct store *store, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, false, error))
+        return false;
+    bool ok = STATEMENT_EXECUTE(&self->writer, error, "UPDATE runs SET attempts = 0 WHERE state = ?", "i",
+                                (int64_t)RUN_RUNNING);
+    return transaction_end(self, ok, error);
+}
+
 void store_install_runs(struct store *store) {
     store->add_runs = store_add_runs;
     store->update_run = store_update_run;
@@ -207,4 +219,5 @@ void store_install_runs(struct store *store) {
     store->list_runs = store_list_runs;
     store->list_unfinished_runs = store_list_unfinished_runs;
     store->delete_run = store_delete_run;
+    store->forgive_attempts = store_forgive_attempts;
 }

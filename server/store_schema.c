@@ -41,6 +41,8 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     "CREATE TABLE results (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, json TEXT NOT NULL);"
     "INSERT INTO results SELECT id, result FROM runs WHERE length(CAST(result AS BLOB)) > 16384;"
     "UPDATE runs SET result = NULL WHERE id IN (SELECT run FROM results);",
+    /* 4: how often a run was started without getting on */
+    "ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;",
 };
 
 static bool read_integer(sqlite3 *database, const char *query, int *value, struct error *error) {

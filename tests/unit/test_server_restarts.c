@@ -140,6 +140,99 @@ START_TEST(killed_at_any_instant_nothing_acknowledged_is_lost) {
 }
 END_TEST
 
+static bool is_queued(enum run_state state) {
+    return state == RUN_QUEUED;
+}
+
+static size_t read_progress(const char *id, enum run_state *state) {
+    struct run_record run;
+    ck_assert_msg(runs_find(runs, id, &run, &error), "%s", error.message);
+    size_t done = run.progress_done;
+    *state = run.state;
+    run_record_clear(&run);
+    return done;
+}
+
+/* Opens all, until the run has begun and is by so many epochs further, or has ended. */
+static void open_and_wait(const char *id, size_t epochs) {
+    enum run_state state;
+    open_all((struct runs_options){.worker_count = 1}, true);
+    size_t before = read_progress(id, &state);
+    while (state == RUN_QUEUED || (state == RUN_RUNNING && read_progress(id, &state) < before + epochs)) {
+        sleep_ms(1);
+        read_progress(id, &state);
+    }
+}
+
+/* The same in a process of its own, which is then killed. */
+static void begin_and_die(const char *id, size_t epochs) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        open_and_wait(id, epochs);
+        raise(SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void create_and_close(const char *const *settings, char id[ID_SIZE]) {
+    open_all((struct runs_options){.worker_count = 1}, false);
+    create_run(settings, id);
+    close_all();
+}
+
+enum { KILLS = 4 }; /* fewer than end a run */
+
+START_TEST(a_run_that_kills_the_process_each_time_fails) {
+    char id[ID_SIZE], other[ID_SIZE];
+    struct run_record run;
+    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
+    for (int kill = 0; kill < KILLS; kill++)
+        begin_and_die(id, 0);
+    open_all((struct runs_options){.worker_count = 1}, false);
+    wait_for_state(id, is_queued, NULL);
+    close_all();
+    /* Row 0, before training, may have been finished once. */
+    for (int kill = 0; kill < 2; kill++)
+        begin_and_die(id, 0);
+    open_all((struct runs_options){.worker_count = 1}, true);
+    ck_assert(runs_find(runs, id, &run, &error));
+    ck_assert_int_eq(run.state, RUN_FAILED);
+    ck_assert_ptr_nonnull(strstr(run.error, "the service died the last 5 times that it was at this run"));
+    run_record_clear(&run);
+    create_run(SETTINGS("epochs=2"), other);
+    assert_ends(other, RUN_SUCCEEDED);
+    close_all();
+}
+END_TEST
+
+START_TEST(a_run_that_gets_on_may_be_killed_any_number_of_times) {
+    char id[ID_SIZE];
+    create_and_close(SETTINGS("epochs=200", "steps=3", "pause_ms=1"), id);
+    for (int kill = 0; kill < 3 * KILLS; kill++)
+        begin_and_die(id, 2);
+    open_all((struct runs_options){.worker_count = 1}, true);
+    assert_ends(id, RUN_SUCCEEDED);
+    assert_whole(id, 200);
+    close_all();
+}
+END_TEST
+
+START_TEST(a_clean_end_is_not_held_against_a_run) {
+    char id[ID_SIZE];
+    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
+    for (int end = 0; end < 3 * KILLS; end++) {
+        open_and_wait(id, 0);
+        wait_for_state(id, is_running, NULL);
+        close_all();
+    }
+    open_all((struct runs_options){.worker_count = 1}, false);
+    wait_for_state(id, is_queued, NULL);
+    close_all();
+}
+END_TEST
+
 static void limit_pages(const char *pages) {
     char pragma[64];
     snprintf(pragma, sizeof pragma, "PRAGMA max_page_count = %s", pages);
@@ -174,6 +267,9 @@ static void add_tests(TCase *cases) {
     tcase_add_test(cases, an_interrupted_run_goes_on);
     tcase_add_test(cases, a_run_of_an_unknown_experiment_fails);
     tcase_add_loop_test(cases, killed_at_any_instant_nothing_acknowledged_is_lost, 0, 4);
+    tcase_add_test(cases, a_run_that_kills_the_process_each_time_fails);
+    tcase_add_test(cases, a_run_that_gets_on_may_be_killed_any_number_of_times);
+    tcase_add_test(cases, a_clean_end_is_not_held_against_a_run);
     tcase_add_test(cases, a_full_disk_fails_the_run_and_nothing_else);
 }
 
