@@ -2,16 +2,16 @@
 #include "server/access.h"
 
 #include "server/access_token.h"
+#include "server/client_address.h"
 #include "server/clock.h"
 #include "server/request.h"
 #include "server/secret.h"
 #include "server/service.h"
 #include "server/sha256.h"
+#include "server/wrong_tokens.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ struct session {
 struct access {
     const struct options *options;
     struct store *store;
+    struct wrong_tokens *wrong_tokens;
     unsigned char token_digest[SHA256_SIZE];
     char made_file[4200];
     pthread_mutex_t saving; /* held while sessions are changed and stored; requests do not wait for it */
@@ -72,6 +73,11 @@ struct access *access_open(const struct options *options, struct store *store, s
     access->store = store;
     pthread_mutex_init(&access->saving, NULL);
     pthread_mutex_init(&access->mutex, NULL);
+    access->wrong_tokens = wrong_tokens_open(error);
+    if (!access->wrong_tokens) {
+        access_close(access);
+        return NULL;
+    }
     if (options->access == ACCESS_TOKEN) {
         if (!access_token_read(options, token, access->made_file, sizeof access->made_file, error) ||
             !load_sessions(access, error)) {
@@ -86,6 +92,7 @@ struct access *access_open(const struct options *options, struct store *store, s
 
 void access_close(struct access *access) {
     if (access) {
+        wrong_tokens_close(access->wrong_tokens);
         pthread_mutex_destroy(&access->saving);
         pthread_mutex_destroy(&access->mutex);
         explicit_bzero(access->token_digest, sizeof access->token_digest);
@@ -97,10 +104,36 @@ const char *access_made_token_file(const struct access *access) {
     return *access->made_file ? access->made_file : NULL;
 }
 
-static bool is_token(const struct access *access, const char *text) {
+/* Whether it is the lecturer's token; a wrong one is counted. Where too many came from the caller's address,
+ * it is not looked at: ERROR_LIMIT. */
+static bool check_token(const struct request *request, const char *text, struct error *error) {
+    const struct access *access = request->service->access;
+    const char *network = request->caller.network;
+    unsigned wait = wrong_tokens_find_wait(access->wrong_tokens, network, clock_seconds());
+    if (wait > 0)
+        return error_set(error, ERROR_LIMIT,
+                         "too many wrong tokens came from your address: try again in %u s", wait);
     unsigned char digest[SHA256_SIZE];
     sha256(text, strlen(text), digest);
-    return secret_equals(digest, access->token_digest, sizeof digest);
+    if (secret_equals(digest, access->token_digest, sizeof digest))
+        return true;
+    wrong_tokens_count(access->wrong_tokens, network, clock_seconds());
+    return error_set(error, ERROR_INVALID, "this is not the lecturer's token");
+}
+
+void access_refuse_token(struct request *request, const struct error *error) {
+    struct response *response = &request->response;
+    const struct access *access = request->service->access;
+    if (error->code == ERROR_INVALID) {
+        response_set_problem(response, 401, "%s", error->message);
+        response_add_header(response, "WWW-Authenticate", "Bearer realm=\"attnlab\"");
+        return;
+    }
+    if (error->code == ERROR_LIMIT)
+        response_add_header(
+            response, "Retry-After", "%u",
+            wrong_tokens_find_wait(access->wrong_tokens, request->caller.network, clock_seconds()));
+    response_set_error(response, error);
 }
 
 static void digest_session(const struct access *access, const char *session, char text[SHA256_TEXT_SIZE]) {
@@ -139,19 +172,6 @@ static bool has_session(struct access *access, const struct request *request) {
     return is_known;
 }
 
-/* The last address that X-Forwarded-For names is the one that our own proxy saw. */
-static bool read_forwarded_address(const struct request *request, char *address, size_t size) {
-    const char *list = request_header(request, "X-Forwarded-For");
-    if (!list)
-        return false;
-    const char *last = strrchr(list, ',');
-    last = last ? last + 1 : list;
-    last += strspn(last, " ");
-    struct in6_addr parsed;
-    snprintf(address, size, "%.*s", (int)strcspn(last, " "), last);
-    return inet_pton(AF_INET, address, &parsed) == 1 || inet_pton(AF_INET6, address, &parsed) == 1;
-}
-
 static void write_owner(struct request *request) {
     struct caller *caller = &request->caller;
     const struct options *options = request->service->options;
@@ -165,38 +185,34 @@ static void write_owner(struct request *request) {
         sha256_write_text(digest, text);
         snprintf(caller->owner, sizeof caller->owner, "cookie-%.32s", text);
     } else {
-        char address[INET6_ADDRSTRLEN] = "unknown";
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-        if (!(options->is_behind_proxy && read_forwarded_address(request, address, sizeof address)) && info) {
-            socklen_t length = info->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                                                        : sizeof(struct sockaddr_in);
-            getnameinfo(info->client_addr, length, address, sizeof address, NULL, 0, NI_NUMERICHOST);
-        }
+        char address[INET6_ADDRSTRLEN];
+        client_address_write(request, address);
         snprintf(caller->owner, sizeof caller->owner, "address-%s", address);
     }
 }
 
-/* Fills in the caller; false where a token is shown that is not ours. */
-static bool identify(struct request *request) {
+/* Fills in the caller; false with an error where a token is shown that is not taken. */
+static bool identify(struct request *request, struct error *error) {
     struct access *access = request->service->access;
     const struct options *options = access->options;
     const char *authorization = request_header(request, "Authorization");
-    bool is_known = true;
+    bool is_taken = true;
+    client_address_write(request, request->caller.network);
+    client_address_cut(request->caller.network);
     if (options->access == ACCESS_TOKEN && authorization && strncasecmp(authorization, "Bearer ", 7) == 0) {
-        is_known = is_token(access, authorization + 7);
-        request->caller.role = is_known ? ROLE_LECTURER : ROLE_STRANGER;
+        is_taken = check_token(request, authorization + 7, error);
+        request->caller.role = is_taken ? ROLE_LECTURER : ROLE_STRANGER;
     } else if (options->access != ACCESS_TOKEN || has_session(access, request)) {
         request->caller.role = ROLE_LECTURER;
     } else {
         request->caller.role = options->students == STUDENTS_NONE ? ROLE_STRANGER : ROLE_STUDENT;
     }
     write_owner(request);
-    return is_known;
+    return is_taken;
 }
 
-static bool refuse_stranger(struct request *request, const char *why) {
-    response_set_problem(&request->response, 401, "%s", why);
+static bool refuse_stranger(struct request *request) {
+    response_set_problem(&request->response, 401, "sign in with the lecturer's token");
     response_add_header(&request->response, "WWW-Authenticate", "Bearer realm=\"attnlab\"");
     return false;
 }
@@ -204,12 +220,15 @@ static bool refuse_stranger(struct request *request, const char *why) {
 bool access_check(struct request *request) {
     enum access_need need = request->match.route->needs;
     enum student_rights rights = request->service->options->students;
-    if (!identify(request))
-        return refuse_stranger(request, "this is not the lecturer's token");
+    struct error error = {0};
+    if (!identify(request, &error)) {
+        access_refuse_token(request, &error);
+        return false;
+    }
     if (request->caller.role == ROLE_LECTURER || need == NEEDS_NOTHING)
         return true;
     if (request->caller.role == ROLE_STRANGER)
-        return refuse_stranger(request, "sign in with the lecturer's token");
+        return refuse_stranger(request);
     if (need == NEEDS_LECTURER || (need != NEEDS_READ && rights != STUDENTS_RUN)) {
         response_set_problem(&request->response, 403, "only the lecturer may do this: students may %s",
                              rights == STUDENTS_RUN ? "run experiments and look at them" : "look at runs");
@@ -296,9 +315,10 @@ static void remove_session(struct access *access, size_t index) {
     pthread_mutex_unlock(&access->mutex);
 }
 
-bool access_sign_in(struct access *access, const char *token, char session[], struct error *error) {
-    if (!is_token(access, token))
-        return error_set(error, ERROR_INVALID, "this is not the lecturer's token");
+bool access_sign_in(struct request *request, const char *token, char session[], struct error *error) {
+    struct access *access = request->service->access;
+    if (!check_token(request, token, error))
+        return false;
     if (!secret_create(session, error))
         return false;
     struct session added = {.expires_ms = clock_wall_ms() + (int64_t)SESSION_DAYS * DAY_SECONDS * 1000};

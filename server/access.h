@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/experiments/parameter.h"
+#include "server/client_address.h"
 #include "server/options.h"
 #include "server/store.h"
 
@@ -34,6 +35,7 @@ enum { OWNER_SIZE = 64 };
 struct caller {
     enum access_role role;
     char owner[OWNER_SIZE];
+    char network[INET6_ADDRSTRLEN]; /* the address, as client_address_cut leaves it */
 };
 
 struct access;
@@ -64,8 +66,11 @@ size_t access_data_limit(const struct request *request);
  */
 bool access_check_data(struct request *request, size_t size);
 
-/* Opens a session for whoever has the token; false with ERROR_INVALID where it is another one. */
-bool access_sign_in(struct access *access, const char *token, char session[], struct error *error);
+/* Opens a session for whoever has the token; false with ERROR_INVALID where it is another one, and with
+ * ERROR_LIMIT where too many others came from the same address. */
+bool access_sign_in(struct request *request, const char *token, char session[], struct error *error);
+/* The answer to a token that was not taken. */
+void access_refuse_token(struct request *request, const struct error *error);
 /* Ends the request's session, if it has one. */
 bool access_sign_out(struct request *request, struct error *error);
 

@@ -51,13 +51,8 @@ void api_session_create(struct request *request) {
         response_set_problem(&request->response, 409, "everybody may do everything here: there is no token");
     } else if (!token || json_object_size(request->json) != 1) {
         response_set_problem(&request->response, 422, "the body must be {\"token\": \"...\"}");
-    } else if (!access_sign_in(request->service->access, token, session, &error)) {
-        if (error.code == ERROR_INVALID) {
-            response_set_problem(&request->response, 401, "%s", error.message);
-            response_add_header(&request->response, "WWW-Authenticate", "Bearer realm=\"attnlab\"");
-        } else {
-            response_set_error(&request->response, &error);
-        }
+    } else if (!access_sign_in(request, token, session, &error)) {
+        access_refuse_token(request, &error);
     } else {
         request->caller.role = ROLE_LECTURER;
         answer_session(request);

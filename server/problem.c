@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
     unsigned status;
@@ -33,6 +34,13 @@ static void begin_problem(struct text *text, unsigned status, const char *detail
     json_write_string(text, "detail", detail);
 }
 
+static bool has_header(const struct response *response, const char *name) {
+    for (size_t i = 0; i < response->header_count; i++)
+        if (strcmp(response->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Where there is no memory for a problem there may be none for anything: the fallback is static. */
 static void end_problem(struct response *response, unsigned status, struct text *text) {
     static const char fallback[] = "{\"type\":\"about:blank\",\"title\":\"Not available now\",\"status\":503,"
@@ -44,7 +52,7 @@ static void end_problem(struct response *response, unsigned status, struct text 
     } else {
         response_set_text(response, status, "application/problem+json", text);
     }
-    if (status == 429 || status == 503)
+    if ((status == 429 || status == 503) && !has_header(response, "Retry-After"))
         response_add_header(response, "Retry-After", "5");
 }
 
