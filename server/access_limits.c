@@ -69,6 +69,10 @@ size_t access_queue_limit(const struct request *request) {
     return is_limited(request) ? request->service->options->student_limits.queued_runs : 0;
 }
 
+size_t access_network_queue_limit(const struct request *request) {
+    return is_limited(request) ? request->service->options->student_limits.queued_runs_per_address : 0;
+}
+
 size_t access_data_limit(const struct request *request) {
     return is_limited(request) ? request->service->options->student_limits.data_mb * MEGABYTE : SIZE_MAX;
 }
@@ -78,6 +82,7 @@ bool access_check_data(struct request *request, size_t size) {
     struct error error = {0};
     size_t count = 0;
     size_t used = 0;
+    size_t used_by_all = 0;
     if (!is_limited(request))
         return true;
     if (!datasets_list(request->service->datasets, &records, &count, &error)) {
@@ -86,6 +91,7 @@ bool access_check_data(struct request *request, size_t size) {
     }
     for (size_t i = 0; i < count; i++) {
         used += strcmp(records[i].owner, request->caller.owner) == 0 ? records[i].size_bytes : 0;
+        used_by_all += strcmp(records[i].owner, "lecturer") != 0 ? records[i].size_bytes : 0;
         dataset_record_clear(&records[i]);
     }
     free(records);
@@ -93,6 +99,14 @@ bool access_check_data(struct request *request, size_t size) {
         response_set_problem(&request->response, 429,
                              "your data sets may have %zu bytes together; they have %zu, and this one %zu",
                              access_data_limit(request), used, size);
+        return false;
+    }
+    size_t limit_of_all = request->service->options->student_limits.all_data_mb * MEGABYTE;
+    if (used_by_all + size > limit_of_all) {
+        response_set_problem(
+            &request->response, 429,
+            "all students' data sets may have %zu bytes together; they have %zu, and this one %zu",
+            limit_of_all, used_by_all, size);
         return false;
     }
     return true;

@@ -111,7 +111,9 @@ static void create_comparison(struct request *request, const struct wanted *want
                                                 .seed_count = wanted->seed_count,
                                                 .parameters = sets,
                                                 .owner = request->caller.owner,
-                                                .queue_limit = access_queue_limit(request)};
+                                                .queue_limit = access_queue_limit(request),
+                                                .network = request->caller.network,
+                                                .network_limit = access_network_queue_limit(request)};
     struct comparison_view view = {0};
     struct error error = {0};
     if (runs_create_comparison(request->service->runs, &creation, &view, &error)) {

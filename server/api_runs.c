@@ -83,7 +83,9 @@ void api_runs_create(struct request *request) {
                                  .parameters = &set,
                                  .name = api_read_text(object, "name", "", &faults),
                                  .owner = request->caller.owner,
-                                 .queue_limit = access_queue_limit(request)};
+                                 .queue_limit = access_queue_limit(request),
+                                 .network = request->caller.network,
+                                 .network_limit = access_network_queue_limit(request)};
     bool is_prepared = !wanted.experiment || api_prepare_parameters(request, wanted.experiment, &object, 1,
                                                                     reserved, &set, &faults);
     if (is_prepared && !api_answer_faults(request, &faults))

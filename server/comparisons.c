@@ -86,7 +86,8 @@ bool runs_create_comparison(struct runs *runs, const struct comparison_request *
         if (items[made] == NULL)
             goto cleanup;
     }
-    is_added = runs_add(runs, &record, items, count, request->queue_limit, error);
+    const struct share share = {request->queue_limit, request->network, request->network_limit};
+    is_added = runs_add(runs, &record, items, count, &share, error);
 
 cleanup:
     for (size_t i = 0; !is_added && i < made; i++)

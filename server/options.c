@@ -120,6 +120,9 @@ static const struct option option_table[] = {
      .take = take_token_file},
     {"student-queued-runs", "N", "20", "how many waiting runs a student may have",
      NUMBER(student_limits.queued_runs, 1, 1000)},
+    {"student-queued-runs-per-address", "N", "500",
+     "how many waiting runs all students of one address may have, a class behind one router for example",
+     NUMBER(student_limits.queued_runs_per_address, 1, 1000)},
     {"student-epochs", "N", "200", "the most epochs in a student's run",
      NUMBER(student_limits.epochs, 1, 1000000)},
     {"student-width", "N", "128", "the largest model width in a student's run",
@@ -132,6 +135,8 @@ static const struct option option_table[] = {
      NUMBER(student_limits.memory_mb, 1, 1000000)},
     {"student-data-mb", "N", "4", "the room for a student's data sets",
      NUMBER(student_limits.data_mb, 1, 1000000)},
+    {"all-student-data-mb", "N", "400", "the room for all students' data sets together",
+     NUMBER(student_limits.all_data_mb, 1, 1000000)},
     {"behind-proxy", "yes|no", "no", "a proxy such as nginx sets X-Forwarded-For and X-Forwarded-Proto",
      .take = take_behind_proxy},
     {"connections", "N", "4000", "how many connections may be open", NUMBER(connections, 8, 100000)},
@@ -195,7 +200,7 @@ static const struct option *find_option(const char *argument, size_t length) {
 static bool set_unknown_error(const char *argument, struct error *error) {
     char known[500] = "";
     size_t length = 0;
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
+    for (size_t i = 0; i < OPTION_COUNT && length < sizeof known; i++) {
         length += (size_t)snprintf(known + length, sizeof known - length, "%s--%s", i ? ", " : "",
                                    option_table[i].name);
     }
@@ -253,12 +258,14 @@ bool options_read(struct options *options, int argument_count, char *const *argu
     *options = (struct options){.listen = "127.0.0.1:8080",
                                 .token = token && *token ? token : NULL,
                                 .student_limits = {.queued_runs = 20,
+                                                   .queued_runs_per_address = 500,
                                                    .epochs = 200,
                                                    .width = 128,
                                                    .sequence_length = 512,
                                                    .examples = 20000,
                                                    .memory_mb = 256,
-                                                   .data_mb = 4},
+                                                   .data_mb = 4,
+                                                   .all_data_mb = 400},
                                 .connections = 4000,
                                 .connections_per_address = 1000,
                                 .request_timeout = 20,

@@ -21,6 +21,9 @@ struct student_limits {
     size_t queued_runs, epochs, width, sequence_length, examples;
     size_t memory_mb; /* of one run */
     size_t data_mb;   /* of all data sets together */
+    /* A student is a cookie, and whoever drops it is another one: these bind many of them together. */
+    size_t queued_runs_per_address;
+    size_t all_data_mb; /* of all students' data sets */
 };
 
 struct options {

@@ -5,6 +5,7 @@
 #include "server/identifier.h"
 #include "server/json_parameters.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,18 +78,58 @@ static void link_and_push(struct runs *runs, struct active_run *run) {
     run_queue_push(runs->queue, run->record.owner, &run->entry);
 }
 
+/* With the lock held: how many runs wait that came from a network. */
+static size_t count_waiting(const struct runs *runs, const char *network) {
+    size_t count = 0;
+    for (const struct active_run *run = runs->active; run != NULL; run = run->next)
+        count += run->record.state == RUN_QUEUED && strcmp(run->network, network) == 0;
+    for (const struct runs_under_way *under_way = runs->under_way; under_way != NULL;
+         under_way = under_way->next)
+        count += strcmp(under_way->network, network) == 0 ? under_way->count : 0;
+    return count;
+}
+
+/* With the lock held: reserves places in the queue. */
+static bool reserve(struct runs *runs, const char *owner, const struct runs_under_way *wanted,
+                    const struct share *share, struct error *error) {
+    if (runs->is_stopping)
+        return error_set(error, ERROR_UNAVAILABLE, "the service is shutting down");
+    size_t waiting = share->network_limit > 0 ? count_waiting(runs, wanted->network) : 0;
+    if (share->network_limit > 0 && waiting + wanted->count > share->network_limit)
+        return error_set(
+            error, ERROR_LIMIT,
+            "%zu runs from your network address are waiting and at most %zu may: try again when some "
+            "have started",
+            waiting, share->network_limit);
+    return run_queue_reserve(runs->queue, owner, wanted->count, share->own_limit, error);
+}
+
+static void forget_under_way(struct runs *runs, const struct runs_under_way *done) {
+    struct runs_under_way **link = &runs->under_way;
+    while (*link != done)
+        link = &(*link)->next;
+    *link = done->next;
+}
+
 bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
-              size_t count, size_t own_limit, struct error *error) {
+              size_t count, const struct share *share, struct error *error) {
     /* The runs' own copy of the owner outlives this; it is the same for all. */
     const char *owner = items[0]->record.owner;
+    struct runs_under_way under_way = {NULL, share->network != NULL ? share->network : "", count};
+    for (size_t i = 0; i < count; i++)
+        snprintf(items[i]->network, sizeof items[i]->network, "%s", under_way.network);
     pthread_mutex_lock(&runs->mutex);
-    bool ok = runs->is_stopping ? error_set(error, ERROR_UNAVAILABLE, "the service is shutting down")
-                                : run_queue_reserve(runs->queue, owner, count, own_limit, error);
+    bool ok = reserve(runs, owner, &under_way, share, error);
+    if (ok) {
+        under_way.next = runs->under_way;
+        runs->under_way = &under_way;
+    }
     pthread_mutex_unlock(&runs->mutex);
     if (!ok)
         return false;
     ok = publish_new(runs, comparison, items, count, error);
     pthread_mutex_lock(&runs->mutex);
+    forget_under_way(runs, &under_way);
     if (ok)
         for (size_t i = 0; i < count; i++)
             link_and_push(runs, items[i]);
@@ -110,8 +151,8 @@ bool runs_create(struct runs *runs, const struct run_request *request, struct ru
     struct active_run *item = active_run_create(&record, request->experiment, request->parameters, error);
     if (item == NULL)
         return false;
-    if (run_record_copy(run, &item->record, error) &&
-        runs_add(runs, NULL, &item, 1, request->queue_limit, error))
+    const struct share share = {request->queue_limit, request->network, request->network_limit};
+    if (run_record_copy(run, &item->record, error) && runs_add(runs, NULL, &item, 1, &share, error))
         return true;
     run_record_clear(run);
     active_run_free(item);

@@ -39,6 +39,11 @@ struct run_request {
     const char *name;                       /* NULL or "" for none */
     const char *owner;                      /* "" where nobody is told apart */
     size_t queue_limit;                     /* of the owner's waiting runs; 0: none but the queue's */
+    /* From where: an owner that is a cookie is made anew with ease, so all that come from one network may
+     * have this many waiting runs together; 0: no limit. Not stored: runs of before a restart do not count.
+     */
+    const char *network; /* NULL: unknown */
+    size_t network_limit;
 };
 
 /* ERROR_LIMIT: the queue is full (429). ERROR_UNAVAILABLE: it cannot be stored, or the service is ending.
@@ -87,7 +92,9 @@ struct comparison_request {
     size_t seed_count;
     const struct parameter_set *parameters; /* [variant_count][seed_count], prepared; copied */
     const char *owner;
-    size_t queue_limit; /* as in run_request */
+    size_t queue_limit; /* these three as in run_request */
+    const char *network;
+    size_t network_limit;
 };
 
 struct comparison_row {

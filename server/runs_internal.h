@@ -10,6 +10,7 @@
 #include "server/runs.h"
 #include "server/workers.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -23,7 +24,22 @@ struct active_run {
     struct parameter_set parameters;
     _Atomic int interruption;
     _Atomic size_t progress_done, progress_total;
-    bool is_unsaved; /* under the lock: it has ended, but that could not be stored yet */
+    bool is_unsaved;                /* under the lock: it has ended, but that could not be stored yet */
+    char network[INET6_ADDRSTRLEN]; /* where it was asked for; "" where that is unknown */
+};
+
+/* How many runs may wait: see run_request. */
+struct share {
+    size_t own_limit;
+    const char *network;
+    size_t network_limit;
+};
+
+/* New runs that are being stored and are in no list yet. */
+struct runs_under_way {
+    struct runs_under_way *next;
+    const char *network;
+    size_t count;
 };
 
 struct runs {
@@ -37,6 +53,7 @@ struct runs {
     /* Under the mutex. */
     struct run_queue *queue;
     struct active_run *active; /* a list without order */
+    struct runs_under_way *under_way;
     size_t unsaved;
     bool is_stopping;
     size_t ended[RUN_CANCELLED + 1];
@@ -56,9 +73,9 @@ void active_run_remove(struct runs *runs, struct active_run *run);
 /* Fills in id, times and texts of a new run's record. */
 bool run_record_prepare(struct run_record *record, const struct run_request *request, struct error *error);
 /* Stores new runs with the comparison they form (NULL: none) and queues them; takes over `items` if it
- * succeeds. `own_limit` as in run_queue_reserve. */
+ * succeeds. */
 bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
-              size_t count, size_t own_limit, struct error *error);
+              size_t count, const struct share *share, struct error *error);
 
 /* The state event of a record, or its end event. */
 struct event *run_event_create(const struct run_record *record, enum event_kind kind, struct error *error);

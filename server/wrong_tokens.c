@@ -49,8 +49,7 @@ static struct place *find_place(struct wrong_tokens *tokens, const char *address
     return NULL;
 }
 
-unsigned wrong_tokens_find_wait(struct wrong_tokens *tokens, const char address[INET6_ADDRSTRLEN],
-                                double now) {
+unsigned wrong_tokens_find_wait(struct wrong_tokens *tokens, const char *address, double now) {
     pthread_mutex_lock(&tokens->mutex);
     const struct place *place = find_place(tokens, address);
     double wait = place && place->count >= WRONG_TOKENS_MAXIMUM && !is_past(place, now)
@@ -74,7 +73,7 @@ static struct place *take_place(struct wrong_tokens *tokens, double now) {
     return taken;
 }
 
-void wrong_tokens_count(struct wrong_tokens *tokens, const char address[INET6_ADDRSTRLEN], double now) {
+void wrong_tokens_count(struct wrong_tokens *tokens, const char *address, double now) {
     pthread_mutex_lock(&tokens->mutex);
     struct place *place = find_place(tokens, address);
     if (!place || is_past(place, now)) {

@@ -16,8 +16,7 @@ struct wrong_tokens *wrong_tokens_open(struct error *error);
 void wrong_tokens_close(struct wrong_tokens *tokens);
 
 /* Seconds until this address is listened to; 0: now. `now` by clock_seconds(). */
-unsigned wrong_tokens_find_wait(struct wrong_tokens *tokens, const char address[INET6_ADDRSTRLEN],
-                                double now);
-void wrong_tokens_count(struct wrong_tokens *tokens, const char address[INET6_ADDRSTRLEN], double now);
+unsigned wrong_tokens_find_wait(struct wrong_tokens *tokens, const char *address, double now);
+void wrong_tokens_count(struct wrong_tokens *tokens, const char *address, double now);
 
 #endif

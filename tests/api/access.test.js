@@ -140,6 +140,27 @@ test("a wrong token is refused everywhere, however near it is", async (t) => {
     assert.ok(!(await readFile(`/proc/${daemon.pid}/cmdline`, "utf8")).includes(token));
 });
 
+test("who keeps showing wrong tokens is not listened to for the rest of a minute; others and sessions are", async (t) => {
+    const { daemon } = await withToken(t, "--students", "run", "--behind-proxy", "yes");
+    const from = (address, headers = {}) => new Browser(daemon.url, { "X-Forwarded-For": address, ...headers });
+    const signedIn = from("192.0.2.1");
+    assert.equal(await signedIn.status("POST", "api/session", { token }), 200);
+    const guess = (address, i) =>
+        i % 2 ? from(address).status("POST", "api/session", { token: `wrong-${i}` }) : from(address, { Authorization: `Bearer wrong-${i}` }).status("GET", "api/runs");
+    for (let i = 0; i < 10; i++) assert.equal(await guess("192.0.2.1", i), 401, i);
+    for (let i = 10; i < 12; i++) assert.equal(await guess("192.0.2.1", i), 429, i);
+    const refused = await from("192.0.2.1").postProblem(429, "api/session", { token });
+    const seconds = Number(refused.headers.get("retry-after"));
+    assert.ok(seconds > 0 && seconds <= 60, refused.headers.get("retry-after"));
+    await from("192.0.2.1", { Authorization: `Bearer ${token}` }).problem(429, "api/runs");
+    assert.equal(await signedIn.status("GET", "metrics"), 200, "a session goes on");
+    assert.equal(await from("192.0.2.1").status("GET", "api/runs"), 200, "and so does a student");
+    assert.equal(await from("192.0.2.2").status("POST", "api/session", { token }), 200, "from elsewhere");
+    for (let i = 0; i < 10; i++) assert.equal(await guess(`2001:db8::${i}`, i), 401, i);
+    assert.equal(await guess("2001:db8::ffff", 10), 429, "one network of IPv6");
+    assert.equal(await guess("2001:db8:0:1::1", 10), 401, "another one");
+});
+
 test("signing in gives an opaque cookie that outlives a restart, until it is signed out or the token changes", async () => {
     const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
     const start = (value = token) => startDaemon({ args: ["--access", "token"], env: { ATTNLAB_TOKEN: value }, data });
@@ -287,6 +308,29 @@ test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecture
     assert.equal(await one.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 413);
     assert.equal(await other.status("POST", "api/datasets?name=second", rows, "text/csv"), 201);
     assert.equal(await lecturer.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 201);
+});
+
+test("students who drop their cookies are bound together: by address, and in their data", async (t) => {
+    const limits = ["--student-queued-runs", "2", "--student-queued-runs-per-address", "5", "--all-student-data-mb", "1"];
+    const { daemon, lecturer } = await withToken(t, "--students", "run", "--behind-proxy", "yes", ...limits);
+    const student = (address) => new Browser(daemon.url, { "X-Forwarded-For": address }).visit();
+    const blocker = await lecturer.create("api/runs", longTraining);
+    const accepted = async (address) => {
+        const answers = [];
+        for (let i = 0; i < 8; i++) answers.push(await (await student(address)).status("POST", "api/runs", smallTraining));
+        return answers.filter((status) => status === 201).length;
+    };
+    assert.equal(await accepted("192.0.2.1"), 5);
+    const compared = { ...smallTraining, seeds: [0], variants: [{ label: "a" }] };
+    const full = await (await student("192.0.2.1")).postProblem(429, "api/comparisons", compared);
+    assert.match(full.detail, /5 runs from your network address are waiting/);
+    assert.equal(await accepted("192.0.2.2"), 5, "another address");
+    await lecturer.create("api/runs", smallTraining);
+    const rows = "text,label\n" + "some words,1\nother words,0\n".repeat(24000);
+    assert.equal(await (await student("192.0.2.1")).status("POST", "api/datasets?name=one", rows, "text/csv"), 201);
+    assert.equal(await (await student("192.0.2.2")).status("POST", "api/datasets?name=two", rows, "text/csv"), 429);
+    assert.equal(await lecturer.status("POST", "api/datasets?name=three", rows, "text/csv"), 201);
+    await lecturer.post(`api/runs/${blocker.id}/cancel`);
 });
 
 test("on loopback without a choice everybody is the lecturer", async (t) => {

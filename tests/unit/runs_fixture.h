@@ -41,7 +41,8 @@ static inline bool create(const char *owner, const char *const *settings, char i
     struct parameter_set parameters;
     struct run_record run;
     counting_prepare(&parameters, settings);
-    struct run_request request = {&counting_experiment, &parameters, "a name", owner, 0};
+    struct run_request request = {
+        .experiment = &counting_experiment, .parameters = &parameters, .name = "a name", .owner = owner};
     bool ok = runs_create(runs, &request, &run, &error);
     if (ok)
         memcpy(id, run.id, ID_SIZE);

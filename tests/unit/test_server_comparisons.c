@@ -13,8 +13,13 @@ START_TEST(a_comparison_makes_a_table) {
         snprintf(seed, sizeof seed, "seed=%d", i % SEEDS);
         counting_prepare(&parameters[i], SETTINGS(seed));
     }
-    struct comparison_request request = {&counting_experiment, "",      labels, VARIANTS, seeds, SEEDS,
-                                         parameters,           "owner", 0};
+    struct comparison_request request = {.experiment = &counting_experiment,
+                                         .labels = labels,
+                                         .variant_count = VARIANTS,
+                                         .seeds = seeds,
+                                         .seed_count = SEEDS,
+                                         .parameters = parameters,
+                                         .owner = "owner"};
     struct comparison_view view, *list = NULL;
     size_t count = 0;
     char id[ID_SIZE];

@@ -171,7 +171,8 @@ static void *create_many(void *argument) {
         struct run_record run;
         struct error failure = {0};
         counting_prepare(&parameters, NULL);
-        struct run_request request = {&counting_experiment, &parameters, "", name, 0};
+        struct run_request request = {
+            .experiment = &counting_experiment, .parameters = &parameters, .owner = name};
         if (!runs_create(runs, &request, &run, &failure))
             abort();
         memcpy(crowd_ids[owner][i], run.id, ID_SIZE);
