@@ -95,7 +95,6 @@ static size_t lay_out_gradients(struct gradients *parts, float *scratch, const s
         {&parts->fixed, steps * stride},
         {&parts->column, stride},
         {&parts->row, stride},
-
         {&parts->share, count * stride},
         {&parts->input_weight, width},
         {&parts->place, steps * width},
@@ -166,7 +165,8 @@ static void prepare_batch(const struct layer *layer, const struct scalar_attenti
                                  width, 0, parts->query_slope, width);
     matrix_multiply_transposed_b(1, width, width, 1, weights->input_weight, width, weights->key_weight, width,
                                  0, parts->key_slope, width);
-    memset(parts->column, 0, 2 * stride * sizeof *parts->column);
+    memset(parts->column, 0, stride * sizeof *parts->column);
+    memset(parts->row, 0, stride * sizeof *parts->row);
     matrix_multiply_transposed_b(1, steps, width, scale, parts->query_slope, width, parts->key_base, width, 0,
                                  parts->column, steps);
     matrix_multiply_transposed_b(1, steps, width, scale, parts->key_slope, width, parts->query_base, width, 0,
@@ -356,9 +356,11 @@ static void backward(const struct layer *layer, const float *parameters, const f
         to = scalar_attention_parts_of(layer, grad_parameters);
     linear_backward(weights.value_weight, parts.pooled_input, grad_output, gradients.pooled_input, false,
                     to.value_weight, to.value_bias, pass->count, width, width);
-    /* fixed, column, row and share lie one behind the other; sums begin, and padding is, zero.
-     */
-    memset(gradients.fixed, 0, ((steps + 2 + pass->count) * stride) * sizeof *gradients.fixed);
+    /* Sums begin, and padding is, zero. */
+    memset(gradients.fixed, 0, steps * stride * sizeof *gradients.fixed);
+    memset(gradients.column, 0, stride * sizeof *gradients.column);
+    memset(gradients.row, 0, stride * sizeof *gradients.row);
+    memset(gradients.share, 0, pass->count * stride * sizeof *gradients.share);
     matrix_multiply_transposed_b(pass->count, steps, width, 1, gradients.pooled_input, width, parts.place,
                                  width, 0, gradients.share, stride);
     struct shared_scores scores = scores_of(layer, &parts);
