@@ -138,7 +138,13 @@ async function trained(page) {
 }
 
 const reachOf = (reach, model) => reach?.rows.find((row) => row.model === model)?.ratio;
-const longest = (cost) => cost && [...cost.rows].sort((a, b) => a.length - b.length).at(-1);
+// The longest sequences on which both were measured.
+const longest = (cost) =>
+    cost &&
+    cost.rows
+        .filter((row) => row.attention_ms !== null)
+        .sort((a, b) => a.length - b.length)
+        .at(-1);
 const link = (chapter, text) => h("a", { href: `#${chapter}` }, text);
 const orLink = (text, chapter, name) => text ?? h("span", null, "\u2013 ", link(chapter, name));
 const mean = (values) =>
