@@ -47,6 +47,23 @@ test("sentences: hit rate, and attention on every word", async () => {
     const sum = shares.reduce((total, share) => total + Number(share), 0);
     assert.ok(Math.abs(sum - 1) < 0.01, `shares add up to ${sum}`);
     assert.equal(await page.locator(".sentence").first().locator(".decisive").count(), 1);
+    // Where one word looks: its row of the matrix, under the pointer and from the keyboard.
+    const first = page.locator(".sentence").first();
+    const { weights } = await lab.client.get(
+        `api/runs/${new URL(page.url()).hash.match(/run=([^&]+)/)[1]}/attention?example=0`,
+    );
+    const inRow = (row) => row.map((weight) => weight.toFixed(3));
+    const shown = () => first.locator(".share").allTextContents();
+    const word = first.locator("button.word");
+    await word.nth(1).hover();
+    assert.deepEqual(await shown(), inRow(weights[1]));
+    await word.nth(2).focus();
+    await page.keyboard.press("Enter");
+    await page.mouse.move(0, 0);
+    assert.deepEqual(await shown(), inRow(weights[2]));
+    assert.match(await first.textContent(), new RegExp(`Where “${await word.nth(2).textContent()}” looks`));
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await shown(), shares);
     await page.getByLabel("Attention of").selectOption("2");
     await eventually(
         async () =>

@@ -20,32 +20,38 @@ const growthOf = (row, before, name) => (before?.[name] && typeof row[name] === 
 // Columns that only a server with a tiled attention gives.
 const has = (rows, name) => rows.some((row) => row[name] !== undefined);
 
+// The two ways of computing attention, of which a row names the winner.
+const WAYS = { attention: "whole", tiled: "tiled" };
+
 function measuredTable(rows) {
-    const growth = (name) => (row) => times(growthOf(row, row.previous, name));
-    const tiled = has(rows, "tiled_ms");
+    // A figure, and below it how much it has grown since the row above.
+    const column = (label, name, text, grows = true) => ({
+        label,
+        name,
+        numeric: true,
+        cell: (row) => {
+            const growth = grows && times(growthOf(row, row.previous, name));
+            return growth ? [text(row[name]), " ", h("span", { class: "growth" }, growth)] : text(row[name]);
+        },
+    });
+    const columns = [
+        column("T", "length", integer, false),
+        column("RNN", "rnn_ms", milliseconds),
+        column("attention", "attention_ms", milliseconds),
+        column("attention, tiled", "tiled_ms", milliseconds),
+        column("scores an example", "scores", integer),
+        column("memory, RNN", "rnn_bytes", bytes),
+        column("memory, attention", "attention_bytes", bytes),
+        column("memory, tiled", "tiled_bytes", bytes),
+    ];
     return createTable({
         caption: "Measured here; \u00d7 is against the row above",
         columns: [
-            { label: "T", numeric: true, cell: (row) => integer(row.length) },
-            { label: "RNN", numeric: true, cell: (row) => milliseconds(row.rnn_ms) },
-            { label: "\u00d7", numeric: true, cell: growth("rnn_ms") },
-            { label: "attention", numeric: true, cell: (row) => milliseconds(row.attention_ms) },
-            { label: "\u00d7", numeric: true, cell: growth("attention_ms") },
-            ...(tiled ? [{ label: "attention, tiled", numeric: true, cell: (row) => milliseconds(row.tiled_ms) }] : []),
-            { label: "scores an example", numeric: true, cell: (row) => integer(row.scores) },
-            { label: "\u00d7", numeric: true, cell: growth("scores") },
-            ...(has(rows, "rnn_bytes")
-                ? [{ label: "memory, RNN", numeric: true, cell: (row) => bytes(row.rnn_bytes) }]
-                : []),
-            { label: "memory, attention", numeric: true, cell: (row) => bytes(row.attention_bytes) },
-            { label: "\u00d7", numeric: true, cell: growth("attention_bytes") },
-            ...(has(rows, "tiled_bytes")
-                ? [{ label: "memory, tiled", numeric: true, cell: (row) => bytes(row.tiled_bytes) }]
-                : []),
+            ...columns.filter(({ name }) => has(rows, name)),
             ...(has(rows, "wins")
                 ? [
-                      { label: "faster", cell: (row) => row.wins.time },
-                      { label: "smaller", cell: (row) => row.wins.bytes },
+                      { label: "faster attention", cell: (row) => WAYS[row.wins.time] ?? row.wins.time },
+                      { label: "smaller attention", cell: (row) => WAYS[row.wins.bytes] ?? row.wins.bytes },
                   ]
                 : []),
         ],

@@ -21,6 +21,9 @@ function chapterOf(run) {
     return `#${run.experiment}?run=${run.id}`;
 }
 
+const titleOf = ({ name, experiment, parameters: { model, task } }) =>
+    name || (experiment === "train" ? `${model} on ${task}` : experiment);
+
 const parametersText = (parameters) =>
     Object.entries(parameters)
         .filter(([, value]) => value !== null)
@@ -106,7 +109,7 @@ export function mount(root, page) {
             {
                 label: "run",
                 cell: (run) => [
-                    h("a", { href: chapterOf(run) }, run.name || run.experiment),
+                    h("a", { href: chapterOf(run) }, titleOf(run)),
                     h(
                         "details",
                         { class: "run-parameters" },

@@ -11,7 +11,7 @@ import { createHeatmap } from "../shared/heatmap.js";
 import { createPager } from "../shared/pager.js";
 import { createTable } from "../shared/table.js";
 import { createTrainingCurves } from "../shared/training-curves.js";
-import { drawWords, shareOfKeys, wordKey } from "../shared/words.js";
+import { drawWords, wordKey } from "../shared/words.js";
 
 const SENTENCES_SHOWN = 6;
 const WORKS = 0.85;
@@ -171,7 +171,7 @@ function createReader(page) {
                             "Matrix",
                         ),
                     ),
-                    drawWords(words, shareOfKeys(weights), {
+                    drawWords(words, weights, {
                         decisive: example.decisive_position,
                         unknown: example.unknown,
                     }),

@@ -255,10 +255,9 @@ function createAnswer(page) {
                     ];
                 }),
             );
-            const shares = prediction.attention ? shareOfKeys(prediction.attention) : prediction.tokens.map(() => 0);
             replaceChildren(
                 words,
-                drawWords(prediction.tokens, shares, { unknown: prediction.unknown }),
+                drawWords(prediction.tokens, prediction.attention, { unknown: prediction.unknown }),
                 !prediction.attention &&
                     h("p", { class: "hint" }, "This model has no attention: it does not say where it looked."),
             );

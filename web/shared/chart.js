@@ -6,7 +6,7 @@ import { compact, superscript } from "./format.js";
 import { createTable } from "./table.js";
 import { onThemeChange, seriesColor, themeColor, DASHES } from "./theme.js";
 
-const MARKER_LIMIT = 12;
+const MARKER_LIMIT = 16;
 // While a chart is live its table is drawn anew now and then only, and a long one is thinned out.
 const TABLE_MILLISECONDS = 1000;
 const TABLE_ROWS = 300;

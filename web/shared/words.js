@@ -1,7 +1,7 @@
-// A sentence drawn word by word: the darker the word's ground, the more attention it got; the share stands
+// A sentence drawn word by word: the brighter the word's ground, the more attention it got; the share stands
 // below it, so that nothing depends on colour alone.
 
-import { h } from "./dom.js";
+import { h, replaceChildren } from "./dom.js";
 import { fixed } from "./format.js";
 import { cssColor, inkOn, viridis } from "./viridis.js";
 
@@ -12,40 +12,71 @@ const MARKS = [
     { key: "unknown", sign: "?", meaning: "unknown to the model" },
 ];
 
-// words: texts. weights: a share for each. marks: { decisive: index or null, unknown: [boolean] }.
-// The ground is relative to the sentence's largest share.
-export function drawWords(words, weights, marks = {}) {
-    const largest = Math.max(...weights, Number.MIN_VALUE);
-    const top = weights.indexOf(Math.max(...weights));
-    return h(
-        "ol",
-        { class: "words" },
-        words.map((word, index) => {
-            const color = viridis(0.12 + 0.88 * (weights[index] / largest));
-            const label = h("span", { class: "word" }, word);
+// One word with its share below: { element, label, paint(share, largest, isTop) }.
+function createWord(text, marks, isButton) {
+    const label = isButton
+        ? h("button", { type: "button", class: "word", "aria-pressed": "false" }, text)
+        : h("span", { class: "word" }, text);
+    const share = h("span", { class: "share" });
+    const note = h("span", { class: "note" });
+    return {
+        label,
+        element: h("li", { class: marks.decisive ? "decisive" : null }, label, share, note),
+        paint(value, largest, isTop) {
+            const color = viridis(0.12 + 0.88 * (value / largest));
             label.style.backgroundColor = cssColor(color);
             label.style.color = inkOn(color);
-            const noted = MARKS.filter(
-                ({ key }) =>
-                    ({ top: index === top, decisive: index === marks.decisive, unknown: marks.unknown?.[index] })[key],
+            share.textContent = fixed(value, 3);
+            const noted = MARKS.filter(({ key }) => (key === "top" ? isTop : marks[key]));
+            replaceChildren(
+                note,
+                noted.map(({ sign, meaning }) => [
+                    h("span", { "aria-hidden": "true" }, sign),
+                    h("span", { class: "visually-hidden" }, ` ${meaning} `),
+                ]),
             );
-            return h(
-                "li",
-                { class: index === marks.decisive ? "decisive" : null },
-                label,
-                h("span", { class: "share" }, fixed(weights[index], 3)),
-                noted.length > 0 &&
-                    h(
-                        "span",
-                        { class: "note" },
-                        noted.map(({ sign, meaning }) => [
-                            h("span", { "aria-hidden": "true" }, sign),
-                            h("span", { class: "visually-hidden" }, ` ${meaning} `),
-                        ]),
-                    ),
-            );
-        }),
+        },
+    };
+}
+
+// words: texts. matrix: a row of weights for each word, which sums to one; without it (null) all are alike.
+// marks: { decisive: index or null, unknown: [boolean] }. Shown is how much each word gets on average, and of a
+// word that is pointed at or chosen where it looks itself. The ground is relative to the largest share.
+export function drawWords(words, matrix, marks = {}) {
+    const items = words.map((text, index) =>
+        createWord(text, { decisive: index === marks.decisive, unknown: marks.unknown?.[index] }, matrix !== null),
     );
+    const says = h("p", { class: "hint", "aria-live": "polite" });
+    let chosen = null;
+
+    function show(query) {
+        const shares = !matrix ? words.map(() => 0) : query === null ? shareOfKeys(matrix) : matrix[query];
+        const largest = Math.max(...shares, Number.MIN_VALUE);
+        const top = matrix ? shares.indexOf(Math.max(...shares)) : -1;
+        items.forEach((item, index) => item.paint(shares[index], largest, index === top));
+        says.textContent = query === null ? "" : `Where \u201c${words[query]}\u201d looks.`;
+    }
+    function choose(query) {
+        chosen = chosen === query ? null : query;
+        items.forEach(({ label }, index) => label.setAttribute("aria-pressed", String(index === chosen)));
+        show(chosen);
+    }
+    if (matrix) {
+        items.forEach(({ label }, index) => {
+            label.addEventListener("click", () => choose(index));
+            label.addEventListener("pointerenter", () => show(index));
+            label.addEventListener("pointerleave", () => show(chosen));
+        });
+    }
+    show(null);
+    return [
+        h(
+            "ol",
+            { class: "words" },
+            items.map((item) => item.element),
+        ),
+        says,
+    ];
 }
 
 // What the signs below the words mean.
@@ -53,9 +84,8 @@ export const wordKey = (keys = MARKS.map(({ key }) => key)) =>
     h(
         "p",
         { class: "hint" },
-        MARKS.filter(({ key }) => keys.includes(key))
-            .map(({ sign, meaning }) => `${sign} ${meaning}`)
-            .join("\u2003"),
+        MARKS.filter(({ key }) => keys.includes(key)).map(({ sign, meaning }) => `${sign} ${meaning}\u2003`),
+        "Shown is how much each word gets on average; point at a word, or choose it, to see where it looks itself.",
     );
 
 // How much each key gets, averaged over the queries.
