@@ -144,32 +144,32 @@ static bool is_queued(enum run_state state) {
     return state == RUN_QUEUED;
 }
 
-static size_t read_progress(const char *id, enum run_state *state) {
-    struct run_record run;
-    ck_assert_msg(runs_find(runs, id, &run, &error), "%s", error.message);
-    size_t done = run.progress_done;
-    *state = run.state;
-    run_record_clear(&run);
-    return done;
+static size_t count_rows(const char *id) {
+    struct epoch_metrics *rows = NULL;
+    size_t count = 0;
+    ck_assert(store->read_metrics(store, id, &rows, &count, &error));
+    free(rows);
+    return count;
 }
 
-/* Opens all, until the run has begun and is by so many epochs further, or has ended. */
-static void open_and_wait(const char *id, size_t epochs) {
-    enum run_state state;
+static bool has_begun(enum run_state state) {
+    return state != RUN_QUEUED;
+}
+
+/* Opens all, until the run has been begun and has so many rows of metrics. */
+static void open_and_wait(const char *id, size_t rows) {
     open_all((struct runs_options){.worker_count = 1}, true);
-    size_t before = read_progress(id, &state);
-    while (state == RUN_QUEUED || (state == RUN_RUNNING && read_progress(id, &state) < before + epochs)) {
+    wait_for_state(id, has_begun, NULL);
+    while (count_rows(id) < rows)
         sleep_ms(1);
-        read_progress(id, &state);
-    }
 }
 
 /* The same in a process of its own, which is then killed. */
-static void begin_and_die(const char *id, size_t epochs) {
+static void begin_and_die(const char *id, size_t rows) {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        open_and_wait(id, epochs);
+        open_and_wait(id, rows);
         raise(SIGKILL);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -182,20 +182,19 @@ static void create_and_close(const char *const *settings, char id[ID_SIZE]) {
     close_all();
 }
 
-enum { KILLS = 4 }; /* fewer than end a run */
+enum { KILLS = 5 }; /* as many as end a run */
 
 START_TEST(a_run_that_kills_the_process_each_time_fails) {
     char id[ID_SIZE], other[ID_SIZE];
     struct run_record run;
     create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
-    for (int kill = 0; kill < KILLS; kill++)
-        begin_and_die(id, 0);
+    begin_and_die(id, 1); /* after row 0, which is getting on */
+    for (int kill = 0; kill < KILLS - 1; kill++)
+        begin_and_die(id, 1);
     open_all((struct runs_options){.worker_count = 1}, false);
     wait_for_state(id, is_queued, NULL);
     close_all();
-    /* Row 0, before training, may have been finished once. */
-    for (int kill = 0; kill < 2; kill++)
-        begin_and_die(id, 0);
+    begin_and_die(id, 1);
     open_all((struct runs_options){.worker_count = 1}, true);
     ck_assert(runs_find(runs, id, &run, &error));
     ck_assert_int_eq(run.state, RUN_FAILED);
@@ -210,8 +209,8 @@ END_TEST
 START_TEST(a_run_that_gets_on_may_be_killed_any_number_of_times) {
     char id[ID_SIZE];
     create_and_close(SETTINGS("epochs=200", "steps=3", "pause_ms=1"), id);
-    for (int kill = 0; kill < 3 * KILLS; kill++)
-        begin_and_die(id, 2);
+    for (size_t kill = 1; kill <= 3 * KILLS; kill++)
+        begin_and_die(id, 2 * kill);
     open_all((struct runs_options){.worker_count = 1}, true);
     assert_ends(id, RUN_SUCCEEDED);
     assert_whole(id, 200);
@@ -223,8 +222,7 @@ START_TEST(a_clean_end_is_not_held_against_a_run) {
     char id[ID_SIZE];
     create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
     for (int end = 0; end < 3 * KILLS; end++) {
-        open_and_wait(id, 0);
-        wait_for_state(id, is_running, NULL);
+        open_and_wait(id, 1);
         close_all();
     }
     open_all((struct runs_options){.worker_count = 1}, false);
