@@ -92,7 +92,7 @@ const float *recurrent_input_sums(const struct layer *layer, const struct recurr
     transpose(parameters->weight_ih, rows, inputs, parts.weight_ih);
     for (size_t j = 0; j < rows; j++)
         parts.weight_ih[inputs * rows + j] = parameters->bias_ih[j] + parameters->bias_hh[j];
-    size_t most = rows < SUMS_AT_ONCE ? SUMS_AT_ONCE / rows : 1;
+    size_t most = SUMS_AT_ONCE / (rows + 1) + 1;
     for (size_t first = 0; first < total && !layer_pass_is_stopped(pass); first += most)
         matrix_multiply(total - first < most ? total - first : most, rows, inputs + 1, 1,
                         parts.inputs + first * (inputs + 1), inputs + 1, parts.weight_ih, rows, 0,
