@@ -30,65 +30,43 @@ void activation_backward(enum activation activation, const float *input, const f
     }
 }
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)width;
-    (void)options;
-    return input;
-}
-
 static size_t number_count(const struct layer *layer, const struct layer_pass *pass) {
     return pass->count * layer->input.steps * layer->input.width;
 }
 
-static void relu_forward(const struct layer *layer, const float *parameters, const float *input,
-                         float *output, float *saved, const struct layer_pass *pass) {
-    (void)parameters;
-    (void)saved;
-    activation_forward(ACTIVATION_RELU, input, output, number_count(layer, pass), pass->kernels);
+static enum activation activation_of(const struct layer *layer) {
+    return layer->type == &layer_gelu ? ACTIVATION_GELU : ACTIVATION_RELU;
 }
 
-static void relu_backward(const struct layer *layer, const float *parameters, const float *input,
-                          const float *output, float *saved, float *grad_output, float *grad_input,
-                          float *grad_parameters, const struct layer_pass *pass) {
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)saved;
+    activation_forward(activation_of(layer), input, output, number_count(layer, pass), pass->kernels);
+}
+
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
     (void)parameters;
     (void)output;
     (void)saved;
     (void)grad_parameters;
     if (grad_input != NULL)
-        activation_backward(ACTIVATION_RELU, input, grad_output, grad_input, number_count(layer, pass),
-                            pass->kernels);
-}
-
-static void gelu_forward(const struct layer *layer, const float *parameters, const float *input,
-                         float *output, float *saved, const struct layer_pass *pass) {
-    (void)parameters;
-    (void)saved;
-    activation_forward(ACTIVATION_GELU, input, output, number_count(layer, pass), pass->kernels);
-}
-
-static void gelu_backward(const struct layer *layer, const float *parameters, const float *input,
-                          const float *output, float *saved, float *grad_output, float *grad_input,
-                          float *grad_parameters, const struct layer_pass *pass) {
-    (void)parameters;
-    (void)output;
-    (void)saved;
-    (void)grad_parameters;
-    if (grad_input != NULL)
-        activation_backward(ACTIVATION_GELU, input, grad_output, grad_input, number_count(layer, pass),
+        activation_backward(activation_of(layer), input, grad_output, grad_input, number_count(layer, pass),
                             pass->kernels);
 }
 
 const struct layer_type layer_relu = {
     .name = "ReLU",
-    .output_shape = output_shape,
-    .forward = relu_forward,
-    .backward = relu_backward,
+    .output_shape = layer_same_shape,
+    .forward = forward,
+    .backward = backward,
 };
 
 const struct layer_type layer_gelu = {
     .name = "GELU",
-    .output_shape = output_shape,
-    .forward = gelu_forward,
-    .backward = gelu_backward,
+    .output_shape = layer_same_shape,
+    .forward = forward,
+    .backward = backward,
 };

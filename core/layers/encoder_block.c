@@ -79,13 +79,6 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
            (attention > feedforward ? attention : feedforward);
 }
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)width;
-    (void)options;
-    return input;
-}
-
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
     size_t count = 0, width = layer->input.width, hidden = layer->options.feedforward_width;
     attention_describe(width, has_torch_layout(layer), "attn.", tensors, &count);
@@ -231,7 +224,7 @@ static void attention_rows(const struct layer *layer, const float *parameters, c
 
 const struct layer_type layer_encoder_block = {
     .name = "encoder block",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .saved_size = saved_size,
@@ -244,7 +237,7 @@ const struct layer_type layer_encoder_block = {
 
 const struct layer_type layer_torch_encoder_block = {
     .name = "encoder block (packed attention)",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .saved_size = saved_size,

@@ -66,13 +66,6 @@ void feedforward_backward(const struct feedforward_shape *shape, const float *pa
                     shape->hidden);
 }
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)width;
-    (void)options;
-    return input;
-}
-
 static struct feedforward_shape shape_of(const struct layer *layer, size_t count) {
     return (struct feedforward_shape){count * layer->input.steps, layer->input.width,
                                       layer->options.feedforward_width, layer->options.activation};
@@ -117,7 +110,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
 
 const struct layer_type layer_feedforward = {
     .name = "feed-forward",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .saved_size = saved_size,

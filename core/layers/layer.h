@@ -132,6 +132,10 @@ size_t tensor_element_count(const struct tensor *tensor);
 size_t layer_saved_size(const struct layer *layer, size_t count);
 size_t layer_scratch_size(const struct layer *layer, size_t count);
 
+/* output_shape of layers that keep the shape. */
+struct layer_shape layer_same_shape(struct layer_shape input, size_t width,
+                                    const struct layer_options *options);
+
 /* For describe functions: fills in one tensor and counts it. Unused dimensions are 0. */
 void tensor_describe(struct tensor *tensors, size_t *count, const char *name, size_t rows, size_t columns);
 

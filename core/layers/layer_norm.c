@@ -23,13 +23,6 @@ void layer_norm_initialise(float *weight, float *bias, size_t width) {
     }
 }
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)width;
-    (void)options;
-    return input;
-}
-
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
     size_t count = 0;
     tensor_describe(tensors, &count, "weight", layer->input.width, 0);
@@ -64,7 +57,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
 
 const struct layer_type layer_layer_norm = {
     .name = "layer norm",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .saved_size = saved_size,

@@ -338,13 +338,6 @@ void attention_write_weights(const struct attention_shape *shape, const float *s
     }
 }
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)width;
-    (void)options;
-    return input;
-}
-
 static struct attention_shape shape_of(const struct layer *layer, size_t count) {
     return (struct attention_shape){.count = count,
                                     .steps = layer->input.steps,
@@ -418,7 +411,7 @@ static void attention_rows(const struct layer *layer, const float *parameters, c
 
 const struct layer_type layer_multi_head_attention = {
     .name = "multi-head attention",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .saved_size = saved_size,
@@ -431,7 +424,7 @@ const struct layer_type layer_multi_head_attention = {
 
 const struct layer_type layer_torch_multi_head_attention = {
     .name = "multi-head attention (packed)",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .saved_size = saved_size,

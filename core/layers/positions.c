@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)width;
-    (void)options;
-    return input;
-}
-
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
     tensors[0] =
         (struct tensor){.name = "pos", .rank = 3, .shape = {1, layer->input.steps, layer->input.width}};
@@ -62,7 +55,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
 
 const struct layer_type layer_learned_positions = {
     .name = "learned positions",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .forward = forward,
@@ -71,7 +64,7 @@ const struct layer_type layer_learned_positions = {
 
 const struct layer_type layer_unused_positions = {
     .name = "positions, not used",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
     .forward = copy_forward,

@@ -14,13 +14,6 @@ void sinusoidal_position_fill(float *positions, size_t steps, size_t width) {
     }
 }
 
-static struct layer_shape output_shape(struct layer_shape input, size_t width,
-                                       const struct layer_options *options) {
-    (void)width;
-    (void)options;
-    return input;
-}
-
 static size_t scratch_size(const struct layer *layer, size_t count) {
     (void)count;
     return layer->input.steps * layer->input.width;
@@ -52,7 +45,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
 
 const struct layer_type layer_sinusoidal_position = {
     .name = "sinusoidal position",
-    .output_shape = output_shape,
+    .output_shape = layer_same_shape,
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,
