@@ -156,7 +156,7 @@ static int read_run(struct run_arguments *run, const struct data_source *data, i
     for (int i = 0; i < count;)
         i += read_argument(run, count - i, arguments + i, &faults);
     bool is_prepared =
-        experiment_prepare(run->experiment, &run->parameters, data, memory_limit_of_run(), &faults, &error);
+        experiment_prepare(run->experiment, &run->parameters, data, memory_limit_default(), &faults, &error);
     for (size_t i = 0; i < faults.count; i++)
         fprintf(stderr, "attnlab: --%s %s\n", faults.items[i].field, faults.items[i].message);
     int status = faults.count > 0 ? EXIT_BAD_OPTION : is_prepared ? 0 : command_fail(&error);

@@ -26,7 +26,7 @@ static unsigned long long container_bytes(void) {
     return bytes > 0 ? bytes : ~0ull;
 }
 
-unsigned long long memory_limit_of_run(void) {
+unsigned long long memory_limit_default(void) {
     unsigned long long machine = machine_bytes();
     unsigned long long container = container_bytes();
     return (container < machine ? container : machine) / 2;

@@ -30,6 +30,7 @@ struct options {
     const char *listen; /* address:port */
     const char *data;   /* the data directory */
     size_t workers;     /* 0: as many as cores */
+    size_t memory_mb;   /* of all runs together; 0: half of what there is */
     const char *web;    /* a folder served instead of the built-in page; NULL: none */
     const char *host;   /* further names this service is known by, separated by commas; NULL: none */
     enum access_choice access;

@@ -4,21 +4,35 @@
 #include "server/json_memory.h"
 #include "server/memory_limit.h"
 #include "server/secret.h"
+#include "server/workers.h"
 
 #include <stdio.h>
 
-enum { BACKGROUND_THREADS = 2 };
+enum { BACKGROUND_THREADS = 2, MEGABYTE = 1 << 20, ORDINARY_RUN_BYTES = 64 * MEGABYTE };
 
 static void wake_readers(void *owner, const struct event *event) {
     parking_notify(owner, event->run_id);
 }
 
+/* Every worker has the same share of the memory: whichever runs meet, together they never take more than all
+ * of it, and none waits for another's to be free. Unless told otherwise there are as many workers as cores,
+ * but no more than have a share that is enough for an ordinary run. */
+static size_t share_memory(struct service *service) {
+    const struct options *options = service->options;
+    unsigned long long memory =
+        options->memory_mb > 0 ? (unsigned long long)options->memory_mb * MEGABYTE : memory_limit_default();
+    size_t workers = options->workers > 0 ? options->workers : workers_default_count();
+    while (options->workers == 0 && workers > 1 && memory / workers < ORDINARY_RUN_BYTES)
+        workers--;
+    service->memory_limit_bytes = memory / workers;
+    return workers;
+}
+
 bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
                   struct error *error) {
-    const struct runs_options runs_options = {.worker_count = options->workers};
     json_memory_install();
     service->options = options;
-    service->memory_limit_bytes = memory_limit_of_run();
+    const struct runs_options runs_options = {.worker_count = share_memory(service)};
     char secret[SECRET_SIZE] = "";
     secret_create(secret, NULL);
     snprintf(service->name, sizeof service->name, "%.6s", secret);

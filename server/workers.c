@@ -226,7 +226,7 @@ static void *worker_main(void *argument) {
     return NULL;
 }
 
-static size_t usable_cores(void) {
+size_t workers_default_count(void) {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return count > 0 ? (size_t)count : 1;
@@ -246,7 +246,7 @@ static void workers_stop_first(struct workers *pool, size_t started) {
 
 struct workers *workers_start(size_t count, const struct worker_callbacks *callbacks, struct error *error) {
     if (count == 0)
-        count = usable_cores();
+        count = workers_default_count();
     struct workers *pool = calloc(1, sizeof *pool);
     size_t size = count * sizeof(struct worker);
     struct worker *workers = pool != NULL ? aligned_alloc(_Alignof(struct worker), size) : NULL;

@@ -23,7 +23,9 @@ struct worker_callbacks {
 
 struct workers;
 
-/* Starts `count` threads (0: as many as cores that this process may use). */
+/* As many as cores that this process may use. */
+size_t workers_default_count(void);
+/* Starts `count` threads (0: the default). */
 struct workers *workers_start(size_t count, const struct worker_callbacks *callbacks, struct error *error);
 size_t workers_count(const struct workers *workers);
 /* There are new tasks. */

@@ -13,6 +13,24 @@ import { endingMs, startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
 
+test("all runs together take no more memory than they may: each worker's run has its share", async (t) => {
+    const start = async (...args) => {
+        const daemon = await startDaemon({ args: ["--memory-mb", "100", ...args] });
+        t.after(() => daemon.stop());
+        return new Client(daemon.url);
+    };
+    const wide = { ...smallTraining, model: "rnn", width: 1024, epochs: 1 };
+    const problem = await (await start("--workers", "4")).postProblem(422, "api/runs", wide);
+    const [, taken, allowed] = /would take ([0-9.]+) MB of memory, at most ([0-9.]+) MB/.exec(problem.errors[0].message);
+    assert.equal(Number(allowed), 26.2); // 25 MiB
+    assert.ok(Number(taken) > 26.2 && Number(taken) < 104.8, taken);
+    const alone = await start("--workers", "1");
+    const { id } = await alone.create("api/runs", wide);
+    await alone.post(`api/runs/${id}/cancel`);
+    const { workers } = await (await start()).get("api/health");
+    assert.equal(workers, 1, "no more than have enough, however many cores there are");
+});
+
 test("the counters count requests, runs, streams, bytes and steps", async (t) => {
     const daemon = await startDaemon({ args: ["--workers", "1"] });
     t.after(() => daemon.stop());
@@ -115,7 +133,7 @@ test("health is 503 while the service ends, and even a step of many seconds does
     await sleep(100);
     const started = performance.now();
     const stopped = daemon.stop();
-    await sleep(150);
+    while ((await client.fetch("api/health")).status === 200) await sleep(2); // until the signal has come
     const problem = await client.problem(503, "api/health");
     assert.ok(problem.headers.get("retry-after"));
     await client.postProblem(503, "api/runs", smallTraining);
