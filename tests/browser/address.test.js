@@ -62,6 +62,12 @@ test("a link that names a run alone brings its parameters", async () => {
     const steps = await lab.client.run({ experiment: "attention-steps", preset: "given", ...given });
     await check("attention-steps", steps, "Q, row 0, column 1", "2");
     assert.equal(await page.getByRole("checkbox", { name: "Scale" }).isChecked(), false);
+    const line = await page.locator(".curl code").textContent();
+    assert.deepEqual(JSON.parse(line.match(/-d '(.+)'$/)[1]), {
+        experiment: "attention-steps",
+        preset: "given",
+        ...given,
+    });
     assert.equal(await page.getByRole("button", { name: "query 0 sees key 0" }).textContent(), "0");
     assert.deepEqual(faults, []);
     await close();

@@ -27,6 +27,11 @@ test("the sentiment page trains a model on first use, then reads along", async (
     assert.ok(words.find((word) => word.startsWith("xyzzy")).includes("unknown"), "marked as unknown");
     assert.ok(!words.find((word) => word.startsWith("film")).includes("unknown"));
     assert.equal(await page.locator(".words b").count(), 0, "what is typed is text");
+    await sentence.fill("word ".repeat(25));
+    await page.getByText("This model reads the first 20 words").waitFor();
+    await sentence.fill("the film was terrible");
+    await eventually(async () => (await page.locator(".words .word").count()) === 4, "four words");
+    assert.equal(await page.getByText("This model reads the first").count(), 0);
     const heatmap = page.locator("figure.heatmap canvas");
     await heatmap.focus();
     await page.keyboard.press("ArrowDown");

@@ -21,8 +21,11 @@ function chapterOf(run) {
     return `#${run.experiment}?run=${run.id}`;
 }
 
-const titleOf = ({ name, experiment, parameters: { model, task } }) =>
-    name || (experiment === "train" ? `${model} on ${task}` : experiment);
+// Of a comparison every seed has the same name.
+const titleOf = ({ name, experiment, comparison, parameters: { model, task, seed } }) =>
+    [name || (experiment === "train" ? `${model} on ${task}` : experiment), comparison && `seed ${seed}`]
+        .filter(Boolean)
+        .join(", ");
 
 const parametersText = (parameters) =>
     Object.entries(parameters)

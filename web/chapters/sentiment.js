@@ -35,6 +35,8 @@ export function mount(root, page) {
     });
     text.value = page.parameters.get("text") ?? EXAMPLES[0];
     const answer = createAnswer(page);
+    const cutNote = h("p", { class: "hint", role: "status" });
+    const lengths = new Map();
     let training = null;
     const progress = createProgress(alert, () => `/api/runs/${training.id}`);
     const trainNote = h(
@@ -97,6 +99,9 @@ export function mount(root, page) {
             if (mine !== newest) return undefined;
             alert.clear();
             answer.show(predictions[0], classes);
+            // More words than the model reads; signs, which count too, can only make it more.
+            const isCut = sentence.split(/\s+/).length > lengths.get(id);
+            cutNote.textContent = isCut ? `This model reads the first ${lengths.get(id)} words and signs of a text.` : "";
             remember();
         } catch (error) {
             if (mine === newest) alert.show(error);
@@ -112,6 +117,7 @@ export function mount(root, page) {
         ]);
         const texts = new Set(datasets.filter((one) => one.kind === "text").map((one) => one.name));
         const models = runs.filter((run) => texts.has(run.parameters.task));
+        models.forEach((run) => lengths.set(run.id, run.parameters.sequence_length));
         replaceChildren(
             choice,
             models.map((run) => h("option", { value: run.id }, describe(run))),
@@ -162,6 +168,7 @@ export function mount(root, page) {
             "The model reads along as you type. Try a word it knows, then one it cannot know, then \u201cnot wonderful\u201d: it has learnt words, not language, and you will find the edge quickly.",
         ),
         controls,
+        cutNote,
         answer.element,
         h(
             "section",

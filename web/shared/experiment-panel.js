@@ -188,6 +188,8 @@ export function createExperimentPanel(page, options) {
     }
 
     async function start() {
+        // Again: only now can extra() read the chapter's own controls.
+        showCurl();
         const id = page.parameters.get("run");
         if (id) {
             try {
