@@ -127,10 +127,10 @@ test("health is 503 while the service ends, and even a step of many seconds does
     const daemon = await startDaemon({ args: ["--workers", "1"] });
     t.after(() => daemon.stop("SIGKILL"));
     const client = new Client(daemon.url);
-    const heavy = { experiment: "train", model: "lstm", width: 256, sequence_length: 512, batch_size: 128, train_examples: 128, test_examples: 10 };
+    const heavy = { experiment: "train", model: "lstm", width: 1024, sequence_length: 128, batch_size: 128, train_examples: 128, test_examples: 10 };
     const run = await client.create("api/runs", heavy);
-    for (let i = 0; i < 100 && (await client.get(`api/runs/${run.id}`)).state !== "running"; i++) await sleep(20);
-    await sleep(100);
+    await client.events(`api/runs/${run.id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
+    await sleep(100); // row 0 is done, and the first step under way
     const started = performance.now();
     const stopped = daemon.stop();
     while ((await client.fetch("api/health")).status === 200) await sleep(2); // until the signal has come
