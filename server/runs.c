@@ -104,6 +104,11 @@ static bool reserve(struct runs *runs, const char *owner, const struct runs_unde
     return run_queue_reserve(runs->queue, owner, wanted->count, share->own_limit, error);
 }
 
+static void remember_under_way(struct runs *runs, struct runs_under_way *added) {
+    added->next = runs->under_way;
+    runs->under_way = added;
+}
+
 static void forget_under_way(struct runs *runs, const struct runs_under_way *done) {
     struct runs_under_way **link = &runs->under_way;
     while (*link != done)
@@ -120,10 +125,8 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
         snprintf(items[i]->network, sizeof items[i]->network, "%s", under_way.network);
     pthread_mutex_lock(&runs->mutex);
     bool ok = reserve(runs, owner, &under_way, share, error);
-    if (ok) {
-        under_way.next = runs->under_way;
-        runs->under_way = &under_way;
-    }
+    if (ok)
+        remember_under_way(runs, &under_way);
     pthread_mutex_unlock(&runs->mutex);
     if (!ok)
         return false;
