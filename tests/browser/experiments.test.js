@@ -164,6 +164,32 @@ test("permutation: nothing moves without positions, something does with them", a
     await close();
 });
 
+test("permutation: both tasks trained elsewhere, under any label, are found by their parameters", async () => {
+    const sides = (model) => [
+        { label: "told the order", model },
+        { label: "not told", model, position: "none" },
+    ];
+    const common = { experiment: "train", seeds: [4] };
+    const made = await Promise.all([
+        lab.client.create("api/comparisons", { ...common, variants: sides("attention") }),
+        lab.client.create("api/comparisons", { ...common, task: "reviews", variants: sides("transformer") }),
+        // Another number of epochs is another experiment.
+        lab.client.create("api/comparisons", { ...common, epochs: 1, variants: sides("attention") }),
+    ]);
+    const isOver = async ({ id }) => (await lab.client.get(`api/comparisons/${id}`)).state === "succeeded";
+    await eventually(async () => (await Promise.all(made.map(isOver))).every(Boolean), "their ends", 60000);
+    const { page, faults, close } = await lab.open("#permutation");
+    await eventually(async () => !(await verdicts(page, 1)).includes("not run yet"), "verdicts on both");
+    const { rows } = await lab.client.get(`api/comparisons/${made[0].id}`);
+    const shown = await readTable(page, "Test accuracy");
+    assert.deepEqual(
+        shown.slice(1).map(([label, accuracy]) => [label, accuracy]),
+        rows.map((row) => [row.label, row.mean.toFixed(4)]),
+    );
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("cost: measured times, and four times the scores at twice the length", async () => {
     const { page, faults, close } = await lab.open("#cost?lengths=8,16,32&batch=4&repeats=3");
     await page.getByRole("button", { name: "Measure" }).click();
