@@ -48,7 +48,7 @@ export function createLiveView(page) {
         legend: false,
         signal,
         x: { label: "epoch", min: 0 },
-        y: { label: "share of test examples", min: 0.4, max: 1, format: (value) => fixed(value, 4) },
+        y: { label: "share of test examples", suggestedMin: 0.4, max: 1, format: (value) => fixed(value, 4) },
     });
     const key = h("div", { class: "series-key" });
     const table = createComparisonTable("Test accuracy after training (guessing gives 0.5)");
