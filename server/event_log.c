@@ -190,6 +190,13 @@ bool event_log_try_publish(struct event_log *log, struct event *event) {
     return true;
 }
 
+bool event_log_is_settled(struct event_log *log) {
+    if (pthread_mutex_trylock(&log->publishing) != 0)
+        return false;
+    pthread_mutex_unlock(&log->publishing);
+    return true;
+}
+
 uint64_t event_log_newest_id(struct event_log *log) {
     pthread_mutex_lock(&log->ring);
     uint64_t newest = log->newest_id;

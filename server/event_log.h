@@ -51,13 +51,18 @@ bool event_log_publish(struct event_log *log, struct event **events, size_t coun
  * false returned, and the caller tries again with its next one. Never waits for the disk. */
 bool event_log_try_publish(struct event_log *log, struct event *event);
 
+/* Whether nothing is being published at this moment: then all that anybody can know of is here to be read. It
+ * never waits. */
+bool event_log_is_settled(struct event_log *log);
+
 /* The newest id given out: where a reader begins that wants only what is still to come. */
 uint64_t event_log_newest_id(struct event_log *log);
 
 /* Up to `limit` events after *cursor, in order, of one run or (NULL) of all. Each is retained for the caller.
  * *cursor moves behind all that was looked through, so keep it for the next read; a client resumes with the
  * id of the last event it was sent. A stream of a run ends after its EVENT_END; where a client resumes behind
- * that, nothing more will come: look at the run's state. */
+ * that, nothing more will come: look at the run's state, which says so a moment before its end can be read
+ * here. */
 bool event_log_read(struct event_log *log, const char *run_id, uint64_t *cursor, size_t limit,
                     struct event **events, size_t *count, struct error *error);
 

@@ -5,13 +5,13 @@
 #include "server/request.h"
 #include "server/service.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 enum { PING_SECONDS = 15, EVENTS_AT_ONCE = 16, SOCKET_BUFFER = 32 << 10 };
+static const double LOOK_SECONDS = 0.005;
 
 struct event_stream {
     struct service *service;
@@ -22,7 +22,8 @@ struct event_stream {
     size_t event_count, event_index;
     size_t sent; /* bytes of the event being sent, with the empty line after it */
     double last_written;
-    bool is_run_over; /* it has ended or was deleted: what the log has is all there will be */
+    bool is_run_over;     /* it has ended or was deleted: what the log has is all there will be */
+    bool must_look_again; /* it has ended, but the log may still be about to show how */
     bool has_ended;
     bool has_failed; /* the client sees that the end is missing */
     bool has_said_goodbye;
@@ -118,12 +119,18 @@ static bool fetch_events(struct event_stream *stream) {
 
 /* A stream whose run has ended ends when all its events are sent; that is no event's doing where the client
  * has the end already or the run was deleted. So this looks at the run before the first event and when none
- * has come for a while. */
+ * has come for a while. A run is seen to have ended before its last event is shown: only once nothing is
+ * being published is that event sure to be read after this. */
 static void look_at_run(struct event_stream *stream) {
     struct error error = {0};
-    if (!stream->run_id[0] || stream->is_run_over ||
-        runs_find_ended(stream->service->runs, stream->run_id, &stream->is_run_over, &error))
+    bool has_ended = false;
+    if (!stream->run_id[0] || stream->is_run_over)
         return;
+    if (runs_find_ended(stream->service->runs, stream->run_id, &has_ended, &error)) {
+        stream->is_run_over = has_ended && event_log_is_settled(stream->service->event_log);
+        stream->must_look_again = has_ended && !stream->is_run_over;
+        return;
+    }
     stream->is_run_over = true;
     stream->has_failed = error.code != ERROR_MISSING;
 }
@@ -146,7 +153,7 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
         unsigned long version = parking_version(parking);
         double now = clock_seconds();
         bool is_quiet = now - stream->last_written >= PING_SECONDS;
-        if (is_quiet)
+        if (is_quiet || stream->must_look_again)
             look_at_run(stream);
         size_t written = write_events(stream, buffer, size);
         if (written == 0 && is_quiet && size >= sizeof ping - 1 && !stream->has_ended) {
@@ -165,7 +172,8 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
         }
         if (stream->has_ended || stream->is_run_over || atomic_load(&stream->service->is_draining))
             return stream->has_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
-        stream->parked.deadline = stream->last_written + PING_SECONDS;
+        stream->parked.deadline =
+            stream->must_look_again ? now + LOOK_SECONDS : stream->last_written + PING_SECONDS;
         if (parking_wait(parking, &stream->parked, version))
             return 0;
     }

@@ -106,6 +106,28 @@ START_TEST(what_is_not_committed_is_not_shown) {
 }
 END_TEST
 
+static bool commit_and_look(void *argument, const struct event_record *events, size_t count,
+                            struct error *failure) {
+    uint64_t cursor = 0;
+    ck_assert(commit(argument, events, count, failure));
+    assert_reads("run0", &cursor, 10, "");
+    ck_assert(!event_log_is_settled(log_));
+    return true;
+}
+
+/* What a stream relies on that finds its run ended: the end is there to be read, or the log is not settled.
+ */
+START_TEST(until_what_is_committed_is_shown_the_log_is_not_settled) {
+    uint64_t cursor = 0;
+    enum run_state state = RUN_SUCCEEDED;
+    struct event *event = event_create("run0", EVENT_END, "e", &error);
+    ck_assert(event_log_is_settled(log_));
+    ck_assert(event_log_publish(log_, &event, 1, commit_and_look, &state, &error));
+    ck_assert(event_log_is_settled(log_));
+    assert_reads("run0", &cursor, 10, "e");
+}
+END_TEST
+
 START_TEST(a_later_process_goes_on_without_gap_or_repeat) {
     uint64_t cursor = 0;
     publish("run0", EVENT_STATE, "a");
@@ -263,6 +285,7 @@ int main(void) {
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, readers_see_events_in_order);
     tcase_add_test(tests, what_is_not_committed_is_not_shown);
+    tcase_add_test(tests, until_what_is_committed_is_shown_the_log_is_not_settled);
     tcase_add_test(tests, a_later_process_goes_on_without_gap_or_repeat);
     tcase_add_test(tests, a_cursor_at_a_lost_step_is_good_too);
     tcase_add_test(tests, old_events_come_from_the_store);
