@@ -60,7 +60,7 @@ void access_check_parameters(const struct request *request, const struct paramet
 unsigned long long access_memory_limit(const struct request *request);
 /* How many of the caller's runs may wait; 0: no limit of one's own. */
 size_t access_queue_limit(const struct request *request);
-/* How many of all runs that came from the caller's network may wait; 0: as many as the queue holds. */
+/* How many runs of students in the caller's network may wait; 0: as many as the queue holds. */
 size_t access_network_queue_limit(const struct request *request);
 /* The most bytes that a data set may have; SIZE_MAX: the route's own limit. */
 size_t access_data_limit(const struct request *request);

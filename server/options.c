@@ -207,7 +207,7 @@ static bool set_unknown_error(const char *argument, struct error *error) {
         length += (size_t)snprintf(known + length, sizeof known - length, "%s--%s", i ? ", " : "",
                                    option_table[i].name);
     }
-    return error_set(error, ERROR_INVALID, "unknown option %s; the options are %s (see --help)", argument,
+    return error_set(error, ERROR_INVALID, "unknown option %.60s (see --help); the options are %s", argument,
                      known);
 }
 

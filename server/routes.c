@@ -163,8 +163,7 @@ const struct route route_table[] = {
      .needs = NEEDS_OWN_RUN, .flags = ROUTE_BACKGROUND, .success_status = 204},
     {METHOD_GET, "/api/runs/{id}/events", api_events_of_run,
      "The run's events from its beginning; the stream closes after the event named end. The runs in events "
-     "are as "
-     "in lists: a result above 16 KiB is null",
+     "are as in lists: a result above 16 KiB is null",
      .needs = NEEDS_READ, QUERY(events_query), .success_status = 200},
     {METHOD_GET, "/api/events", api_events_of_all, "The events of all runs, from now on", .needs = NEEDS_READ,
      QUERY(events_query), .success_status = 200},

@@ -94,8 +94,9 @@ static bool reserve(struct runs *runs, const char *owner, const struct runs_unde
                     const struct share *share, struct error *error) {
     if (runs->is_stopping)
         return error_set(error, ERROR_UNAVAILABLE, "the service is shutting down");
-    size_t waiting = share->network_limit > 0 ? count_waiting(runs, wanted->network) : 0;
-    if (share->network_limit > 0 && waiting + wanted->count > share->network_limit)
+    bool is_bound = wanted->network[0] != '\0';
+    size_t waiting = is_bound ? count_waiting(runs, wanted->network) : 0;
+    if (is_bound && waiting + wanted->count > share->network_limit)
         return error_set(
             error, ERROR_LIMIT,
             "%zu runs from your network address are waiting and at most %zu may: try again when some "
@@ -120,7 +121,8 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
               size_t count, const struct share *share, struct error *error) {
     /* The runs' own copy of the owner outlives this; it is the same for all. */
     const char *owner = items[0]->record.owner;
-    struct runs_under_way under_way = {NULL, share->network != NULL ? share->network : "", count};
+    bool is_bound = share->network != NULL && share->network_limit > 0;
+    struct runs_under_way under_way = {NULL, is_bound ? share->network : "", count};
     for (size_t i = 0; i < count; i++)
         snprintf(items[i]->network, sizeof items[i]->network, "%s", under_way.network);
     pthread_mutex_lock(&runs->mutex);

@@ -40,8 +40,8 @@ struct run_request {
     const char *owner;                      /* "" where nobody is told apart */
     size_t queue_limit;                     /* of the owner's waiting runs; 0: none but the queue's */
     /* From where: an owner that is a cookie is made anew with ease, so all that come from one network may
-     * have this many waiting runs together; 0: no limit. Not stored: runs of before a restart do not count.
-     */
+     * have this many waiting runs together; 0: no limit, and this run is none of them. Not stored: runs of
+     * before a restart do not count. */
     const char *network; /* NULL: unknown */
     size_t network_limit;
 };

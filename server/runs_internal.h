@@ -25,7 +25,7 @@ struct active_run {
     _Atomic int interruption;
     _Atomic size_t progress_done, progress_total;
     bool is_unsaved;                /* under the lock: it has ended, but that could not be stored yet */
-    char network[INET6_ADDRSTRLEN]; /* where it was asked for; "" where that is unknown */
+    char network[INET6_ADDRSTRLEN]; /* where it was asked for; "" where that limits nothing */
 };
 
 /* How many runs may wait: see run_request. */

@@ -315,6 +315,9 @@ test("students who drop their cookies are bound together: by address, and in the
     const { daemon, lecturer } = await withToken(t, "--students", "run", "--behind-proxy", "yes", ...limits);
     const student = (address) => new Browser(daemon.url, { "X-Forwarded-For": address }).visit();
     const blocker = await lecturer.create("api/runs", longTraining);
+    // Whatever the lecturer starts from the same classroom takes no student's place.
+    const beside = new Browser(daemon.url, { "X-Forwarded-For": "192.0.2.1", Authorization: `Bearer ${token}` });
+    await beside.create("api/runs", smallTraining);
     const accepted = async (address) => {
         const answers = [];
         for (let i = 0; i < 8; i++) answers.push(await (await student(address)).status("POST", "api/runs", smallTraining));
