@@ -29,10 +29,9 @@ struct reader {
     int socket;
     enum place place;
     size_t chunk_left;
-    char
-        line[LINE_SIZE]; /* the beginning of the current line of the head, of a chunk's size or of the body */
+    char line[LINE_SIZE]; /* the beginning of the current line of the head or of a chunk's size */
     size_t line_length;
-    char body_line[LINE_SIZE];
+    char body_line[LINE_SIZE]; /* and of the body */
     size_t body_line_length;
     uint64_t id, hash; /* of the last event; of all ids but those of steps */
     size_t events, lasting_events;

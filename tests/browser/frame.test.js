@@ -93,6 +93,23 @@ test("light and dark can be chosen, whatever the system has, and stay chosen", a
     await close();
 });
 
+test("a browser that keeps nothing for the site shows the page all the same", async () => {
+    const { page, faults, close } = await lab.open("#scaling");
+    await page.addInitScript(() =>
+        Object.defineProperty(globalThis, "localStorage", {
+            get() {
+                throw new DOMException("denied", "SecurityError");
+            },
+        }),
+    );
+    await page.reload();
+    await settle(page);
+    await page.getByRole("button", { name: "colours" }).click();
+    await page.getByRole("button", { name: "colours: light" }).waitFor();
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("on a phone the contents list opens and closes", async () => {
     const { page, close } = await lab.open("#scaling", { viewport: phone });
     await settle(page);

@@ -122,6 +122,7 @@ test("data of one's own: upload, examples as text, training, deletion", async ()
     assert.deepEqual(faults, []);
     await close();
 });
+
 test("data of one's own: every model can be chosen, with the defaults for its kind", async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => `${index % 7},${(-1) ** index},0.5,${index % 2 ? "odd" : "even"}`);
     const words = Array.from({ length: 30 }, (_, index) => (index % 2 ? "such a day,good" : "rain again,bad"));

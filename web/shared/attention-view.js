@@ -42,7 +42,7 @@ export function createAttentionView({ signal }) {
             load();
         },
     });
-    const play = h("button", { type: "button", onclick: () => (isPlaying ? pause() : playAll()) }, PLAY);
+    const play = h("button", { type: "button", onclick: () => (playing ? pause() : playAll()) }, PLAY);
     const epochText = h("output", { for: "epoch-slider", class: "epoch-text" });
     const example = h("input", {
         type: "number",
@@ -70,7 +70,7 @@ export function createAttentionView({ signal }) {
     );
 
     let run = null;
-    let isPlaying = false;
+    let playing = null; // what tells one playing from the next
     let epochs = [];
     let busy = false;
     let again = false;
@@ -133,23 +133,24 @@ export function createAttentionView({ signal }) {
     }
 
     function pause() {
-        isPlaying = false;
+        playing = null;
         play.textContent = PLAY;
     }
 
     // From where the slider stands, or from the beginning where that is the end.
     async function playAll() {
         if (isAtEnd()) slider.value = 0;
-        isPlaying = true;
+        const mine = {};
+        playing = mine;
         play.textContent = PAUSE;
         await load();
-        while (isPlaying && !isAtEnd() && !signal.aborted) {
+        while (playing === mine && !isAtEnd() && !signal.aborted) {
             await new Promise((resolve) => setTimeout(resolve, PLAY_MILLISECONDS));
-            if (!isPlaying) return;
+            if (playing !== mine) return;
             slider.value = Number(slider.value) + 1;
             await load();
         }
-        pause();
+        if (playing === mine) pause();
     }
 
     function showEpochText() {

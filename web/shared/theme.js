@@ -17,10 +17,28 @@ function choose(name) {
     dispatchEvent(new Event(CHANGE));
 }
 
+// What was chosen last. A browser that keeps nothing for a site refuses to be asked: then nothing is kept.
+function recall() {
+    try {
+        return localStorage.getItem(KEY);
+    } catch {
+        return null;
+    }
+}
+
+function keep(name) {
+    try {
+        localStorage.setItem(KEY, name);
+    } catch {
+        // The choice holds until the page is left.
+    }
+}
+
 // Makes the button go through the choices, and takes up the last one.
 export function openTheme(button) {
     const names = Object.keys(CHOICES);
-    let current = names.includes(localStorage.getItem(KEY)) ? localStorage.getItem(KEY) : names[0];
+    let current = recall();
+    if (!names.includes(current)) current = names[0];
     const show = () => {
         button.textContent = `\u25d0 ${current}`;
         button.setAttribute("aria-label", `colours: ${current}`);
@@ -29,7 +47,7 @@ export function openTheme(button) {
     };
     button.addEventListener("click", () => {
         current = names[(names.indexOf(current) + 1) % names.length];
-        localStorage.setItem(KEY, current);
+        keep(current);
         show();
     });
     show();
