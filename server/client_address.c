@@ -9,10 +9,20 @@
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-/* The last address that X-Forwarded-For names is the one that our own proxy saw. */
+static enum MHD_Result take_last(void *owner, enum MHD_ValueKind kind, const char *name, const char *value) {
+    (void)kind;
+    if (value && strcasecmp(name, "X-Forwarded-For") == 0)
+        *(const char **)owner = value;
+    return MHD_YES;
+}
+
+/* The last address that X-Forwarded-For names is the one that our own proxy saw. A proxy may add a line of its
+ * own to the client's (haproxy does, nginx adds to the line), so the last line counts. */
 static bool read_forwarded_address(const struct request *request, char address[INET6_ADDRSTRLEN]) {
-    const char *list = request_header(request, "X-Forwarded-For");
+    const char *list = NULL;
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, take_last, &list);
     if (!list)
         return false;
     const char *last = strrchr(list, ',');

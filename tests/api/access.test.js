@@ -1,6 +1,7 @@
 // Strangers, students and the lecturer: who gets in, and who gets at what.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
@@ -159,6 +160,21 @@ test("who keeps showing wrong tokens is not listened to for the rest of a minute
     for (let i = 0; i < 10; i++) assert.equal(await guess(`2001:db8::${i}`, i), 401, i);
     assert.equal(await guess("2001:db8::ffff", 10), 429, "one network of IPv6");
     assert.equal(await guess("2001:db8:0:1::1", 10), 401, "another one");
+});
+
+test("behind a proxy that adds a line of its own, the client's lines count for nothing", async (t) => {
+    const { daemon } = await withToken(t, "--students", "none", "--behind-proxy", "yes");
+    const { hostname, port } = new URL(daemon.url);
+    /* fetch would join the two lines into one. */
+    const status = (claimed, seen, shown) =>
+        new Promise((resolve, reject) => {
+            const headers = { "X-Forwarded-For": [claimed, seen], Authorization: `Bearer ${shown}` };
+            get({ hostname, port, path: "/api/runs", headers }, (answer) => resolve(answer.resume().statusCode)).on("error", reject);
+        });
+    for (let i = 0; i < 10; i++) assert.equal(await status(`192.0.2.${i}`, "192.0.2.200", "wrong"), 401);
+    assert.equal(await status("192.0.2.11", "192.0.2.200", "wrong"), 429, "nobody guesses on from addresses that they make up");
+    for (let i = 0; i < 12; i++) await status("192.0.2.100", "192.0.2.201", "wrong");
+    assert.equal(await status("192.0.2.200", "192.0.2.100", token), 200, "nobody locks another address out");
 });
 
 test("signing in gives an opaque cookie that outlives a restart, until it is signed out or the token changes", async () => {
