@@ -18,8 +18,8 @@ static enum MHD_Result take_last(void *owner, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-/* The last address that X-Forwarded-For names is the one that our own proxy saw. A proxy may add a line of its
- * own to the client's (haproxy does, nginx adds to the line), so the last line counts. */
+/* The last address that X-Forwarded-For names is the one that our own proxy saw. A proxy may add a line of
+ * its own to the client's (haproxy does, nginx adds to the line), so the last line counts. */
 static bool read_forwarded_address(const struct request *request, char address[INET6_ADDRSTRLEN]) {
     const char *list = NULL;
     MHD_get_connection_values(request->connection, MHD_HEADER_KIND, take_last, &list);

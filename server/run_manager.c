@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10, ATTEMPTS_LIMIT = 5 };
+enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10, ATTEMPTS_LIMIT = 5, ATTEMPT_SPACING_MS = 30000 };
 
 /* Ends a run in the store that can no longer be done. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
@@ -32,7 +32,7 @@ static const struct experiment *find_work(struct runs *runs, const struct run_re
     if (record->state == RUN_RUNNING && record->attempts >= ATTEMPTS_LIMIT) {
         error_set(
             reason, ERROR_INTERNAL,
-            "the service died the last %zu times that it was at this run, each time before another epoch was "
+            "the service died each time that it was at this run, at least %zu times before another epoch was "
             "finished: it may need more memory than there is, so try it smaller",
             record->attempts);
         return NULL;
@@ -101,6 +101,8 @@ struct runs *runs_open(const struct runs_options *options, struct store *store, 
     runs->log = log;
     runs->datasets = datasets;
     runs->worker_count = options->worker_count;
+    runs->attempt_spacing_ms =
+        options->attempt_spacing_ms > 0 ? options->attempt_spacing_ms : ATTEMPT_SPACING_MS;
     runs->find_experiment = options->find_experiment != NULL ? options->find_experiment : experiment_find;
     pthread_mutex_init(&runs->mutex, NULL);
     size_t limit = options->queue_limit > 0 ? options->queue_limit : QUEUE_LIMIT;

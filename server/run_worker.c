@@ -165,6 +165,17 @@ static bool has_attention(const struct active_run *run) {
     return model != NULL && model->has_attention;
 }
 
+/* The time between attempts keeps a service that is killed several times for other reasons, in a restless
+ * minute, from blaming what it was at. A clock that was set back counts. */
+static void count_attempt(const struct runs *runs, struct run_record *record) {
+    int64_t now = clock_wall_ms();
+    int64_t since = now - record->attempted_ms;
+    if (record->attempts > 0 && since >= 0 && since < runs->attempt_spacing_ms)
+        return;
+    record->attempts++;
+    record->attempted_ms = now;
+}
+
 /* The run is running now: in the store, for all who watch, and in memory. */
 static bool mark_running(struct work *work, struct error *error) {
     struct runs *runs = work->runs;
@@ -176,7 +187,7 @@ static bool mark_running(struct work *work, struct error *error) {
     if (!ok)
         return false;
     record.state = RUN_RUNNING;
-    record.attempts++;
+    count_attempt(runs, &record);
     if (record.started_ms == 0)
         record.started_ms = clock_wall_ms();
     ok = run_record_publish(runs, run, &record, false, error);

@@ -16,6 +16,7 @@ struct runs_options {
     size_t worker_count;          /* 0: as many as cores */
     size_t queue_limit;           /* runs waiting in all; 0: 1000 */
     size_t queue_limit_per_owner; /* 0: as queue_limit */
+    int64_t attempt_spacing_ms;   /* a run's starts that are nearer to each other count as one; 0: 30 s */
     /* Which experiment an unfinished run of an earlier process belongs to; NULL: experiment_find. */
     const struct experiment *(*find_experiment)(const char *name);
 };
@@ -28,8 +29,8 @@ struct runs *runs_open(const struct runs_options *options, struct store *store, 
 bool runs_start(struct runs *runs, struct error *error);
 /* Interrupts what is running within a training step and waits for the workers. The runs stay unfinished in
  * the store and go on from their last epoch after the next start. So do those that a killed process leaves;
- * but one that was left so several times in a row without another epoch is taken to be the cause, and fails.
- */
+ * but one that was left so several times in a row, over minutes and without another epoch, is taken to be the
+ * cause, and fails. */
 void runs_stop(struct runs *runs);
 void runs_close(struct runs *runs);
 

@@ -47,6 +47,7 @@ struct runs {
     struct event_log *log;
     struct datasets *datasets;
     size_t worker_count;
+    int64_t attempt_spacing_ms;
     const struct experiment *(*find_experiment)(const char *name);
     struct workers *workers; /* NULL until runs_start */
     pthread_mutex_t mutex;

@@ -35,7 +35,8 @@ struct run_record {
     size_t comparison_variant, comparison_seed;  /* its row and its place in the row */
     char *owner;                                 /* who may cancel and delete it; "" for everybody */
     size_t attempts; /* how often it was started since its last epoch; one that was cut off by a clean end of
-                      * the service does not count */
+                      * the service does not count, nor one soon after another */
+    int64_t attempted_ms; /* the last start that counts */
 };
 /* A larger result is kept apart, so that whoever looks for a run or lists many reads none of it: records come
  * without it, and read_result gives it. */

@@ -7,7 +7,7 @@
 #define RUN_COLUMNS                                                                                          \
     "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
     " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
-    " attempts"
+    " attempts, attempted_ms"
 
 static bool read_run(sqlite3_stmt *row, struct run_record *run, struct error *error) {
     bool ok = true;
@@ -29,20 +29,21 @@ static bool read_run(sqlite3_stmt *row, struct run_record *run, struct error *er
     run->comparison_seed = (size_t)sqlite3_column_int64(row, 15);
     run->owner = column_text(row, 16, &ok, error);
     run->attempts = (size_t)sqlite3_column_int64(row, 17);
+    run->attempted_ms = sqlite3_column_int64(row, 18);
     return ok;
 }
 
 static bool insert_run(struct connection *writer, const struct run_record *run, struct error *error) {
     return STATEMENT_EXECUTE(
         writer, error,
-        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         "tttti"
         "zztiii"
-        "tttzztz",
+        "tttzztzi",
         run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state, run->progress_done,
         run->progress_total, run->progress_unit, run->created_ms, run->started_ms, run->finished_ms,
         run->result_json, run->error, run->comparison[0] != '\0' ? run->comparison : NULL,
-        run->comparison_variant, run->comparison_seed, run->owner, run->attempts);
+        run->comparison_variant, run->comparison_seed, run->owner, run->attempts, run->attempted_ms);
 }
 
 static bool insert_comparison(struct connection *writer, const struct comparison_record *comparison,
@@ -87,10 +88,11 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
     sqlite3_stmt *statement = statement_bind(
         &self->writer, error,
         "UPDATE runs SET state = ?, progress_done = ?, progress_total = ?, progress_unit = ?, started_ms = ?,"
-        " finished_ms = ?, result = ?, error = ?, attempts = ? WHERE id = ?",
-        "izztiittzt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
+        " finished_ms = ?, result = ?, error = ?, attempts = ?,"
+        " attempted_ms = ? WHERE id = ?",
+        "izztiittzit", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
         run->started_ms, run->finished_ms, is_large ? NULL : run->result_json, run->error, run->attempts,
-        run->id);
+        run->attempted_ms, run->id);
     bool ok = statement_run(&self->writer, statement, &changes, error);
     if (ok && changes == 0)
         ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);

@@ -43,6 +43,8 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     "UPDATE runs SET result = NULL WHERE id IN (SELECT run FROM results);",
     /* 4: how often a run was started without getting on */
     "ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;",
+    /* 5: when it last was */
+    "ALTER TABLE runs ADD COLUMN attempted_ms INTEGER NOT NULL DEFAULT 0;",
 };
 
 static bool read_integer(sqlite3 *database, const char *query, int *value, struct error *error) {

@@ -82,7 +82,7 @@ bool store_insert_events(struct connection *writer, const struct event_record *e
                          struct error *error);
 
 /* The schema (store_schema.c). STORE_SCHEMA_VERSION is what this program writes. */
-enum { STORE_SCHEMA_VERSION = 4 };
+enum { STORE_SCHEMA_VERSION = 5 };
 /* Brings the database to `version` (STORE_SCHEMA_VERSION but in tests), one transaction a step. */
 bool schema_migrate(sqlite3 *database, int version, struct error *error);
 

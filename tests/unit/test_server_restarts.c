@@ -156,9 +156,13 @@ static bool has_begun(enum run_state state) {
     return state != RUN_QUEUED;
 }
 
+/* Every start counts, or only those that are half a minute apart. */
+enum { AT_ONCE = 1, AS_EVER = 0 };
+static int64_t attempt_spacing_ms;
+
 /* Opens all, until the run has been begun and has so many rows of metrics. */
 static void open_and_wait(const char *id, size_t rows) {
-    open_all((struct runs_options){.worker_count = 1}, true);
+    open_all((struct runs_options){.worker_count = 1, .attempt_spacing_ms = attempt_spacing_ms}, true);
     wait_for_state(id, has_begun, NULL);
     while (count_rows(id) < rows)
         sleep_ms(1);
@@ -187,6 +191,7 @@ enum { KILLS = 5 }; /* as many as end a run */
 START_TEST(a_run_that_kills_the_process_each_time_fails) {
     char id[ID_SIZE], other[ID_SIZE];
     struct run_record run;
+    attempt_spacing_ms = AT_ONCE;
     create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
     begin_and_die(id, 1); /* after row 0, which is getting on */
     for (int kill = 0; kill < KILLS - 1; kill++)
@@ -198,7 +203,7 @@ START_TEST(a_run_that_kills_the_process_each_time_fails) {
     open_all((struct runs_options){.worker_count = 1}, true);
     ck_assert(runs_find(runs, id, &run, &error));
     ck_assert_int_eq(run.state, RUN_FAILED);
-    ck_assert_ptr_nonnull(strstr(run.error, "the service died the last 5 times that it was at this run"));
+    ck_assert_ptr_nonnull(strstr(run.error, "the service died each time that it was at this run"));
     run_record_clear(&run);
     create_run(SETTINGS("epochs=2"), other);
     assert_ends(other, RUN_SUCCEEDED);
@@ -206,8 +211,22 @@ START_TEST(a_run_that_kills_the_process_each_time_fails) {
 }
 END_TEST
 
+START_TEST(a_run_is_not_blamed_for_kills_in_quick_succession) {
+    char id[ID_SIZE];
+    attempt_spacing_ms = AS_EVER;
+    create_and_close(SETTINGS("epochs=1", "steps=300", "pause_ms=1"), id);
+    for (int kill = 0; kill < 3 * KILLS; kill++)
+        begin_and_die(id, 1);
+    open_all((struct runs_options){.worker_count = 1}, true);
+    assert_ends(id, RUN_SUCCEEDED);
+    assert_whole(id, 1);
+    close_all();
+}
+END_TEST
+
 START_TEST(a_run_that_gets_on_may_be_killed_any_number_of_times) {
     char id[ID_SIZE];
+    attempt_spacing_ms = AT_ONCE;
     create_and_close(SETTINGS("epochs=200", "steps=3", "pause_ms=1"), id);
     for (size_t kill = 1; kill <= 3 * KILLS; kill++)
         begin_and_die(id, 2 * kill);
@@ -220,6 +239,7 @@ END_TEST
 
 START_TEST(a_clean_end_is_not_held_against_a_run) {
     char id[ID_SIZE];
+    attempt_spacing_ms = AT_ONCE;
     create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
     for (int end = 0; end < 3 * KILLS; end++) {
         open_and_wait(id, 1);
@@ -266,6 +286,7 @@ static void add_tests(TCase *cases) {
     tcase_add_test(cases, a_run_of_an_unknown_experiment_fails);
     tcase_add_loop_test(cases, killed_at_any_instant_nothing_acknowledged_is_lost, 0, 4);
     tcase_add_test(cases, a_run_that_kills_the_process_each_time_fails);
+    tcase_add_test(cases, a_run_is_not_blamed_for_kills_in_quick_succession);
     tcase_add_test(cases, a_run_that_gets_on_may_be_killed_any_number_of_times);
     tcase_add_test(cases, a_clean_end_is_not_held_against_a_run);
     tcase_add_test(cases, a_full_disk_fails_the_run_and_nothing_else);
