@@ -51,7 +51,7 @@ bool drawn_model_open(struct drawn_model *model, const struct drawn_model_reques
         return false;
     lay_out(model, request, &model->arena);
     matrix_use_one_thread();
-    model_initialise(&model->model, model->parameters, generator);
+    model_initialise(&model->model, model->parameters, generator, request->stop);
     return true;
 }
 

@@ -314,9 +314,9 @@ static bool run(struct experiment_context *context, struct error *error) {
     struct training *training = NULL;
     struct training_outcome outcome;
     bool ok = false;
-    if (!setup_open(&setup, context->parameters, &context->data, error))
+    if (!setup_open(&setup, context->parameters, &context->data, &context->stop, error))
         goto cleanup;
-    struct training_settings settings = setup_training_settings(&setup, context->parameters);
+    struct training_settings settings = setup_training_settings(&setup, context->parameters, &context->stop);
     training = training_create(&settings, error);
     if (training == NULL || !training_run(training, context, &outcome, error))
         goto cleanup;

@@ -125,15 +125,19 @@ static void validate(const struct parameter_set *set, const struct data_source *
                              (double)measure.used / 1e6, (double)memory_limit_bytes / 1e6);
 }
 
-/* The blocks' weights in order, then the input. */
-static void draw(struct stack *stack, uint64_t seed) {
+/* The blocks' weights in order, then the input. ERROR_CANCELLED when asked to stop. */
+static bool draw(struct stack *stack, const struct experiment_context *context, struct error *error) {
     struct torch_generator generator;
-    torch_generator_seed(&generator, seed);
-    for (size_t i = 0; i < stack->layers; i++)
+    torch_generator_seed(&generator, (uint64_t)parameter_integer(context->parameters, "seed"));
+    for (size_t i = 0; i < stack->layers; i++) {
+        if (!experiment_check_cancelled(context, error))
+            return false;
         stack->layer.type->initialise(&stack->layer, stack->parameters + i * stack->layer.parameter_count,
                                       &generator);
+    }
     torch_normal(&generator, stack->input, stack->batch * stack->layer.input.steps * stack->layer.input.width,
                  0, 1);
+    return true;
 }
 
 /* ERROR_CANCELLED when asked to stop. */
@@ -210,8 +214,7 @@ static bool run(struct experiment_context *context, struct error *error) {
         return false;
     lay_out(&stack, &arena);
     matrix_use_one_thread();
-    draw(&stack, (uint64_t)parameter_integer(context->parameters, "seed"));
-    bool done = forward(&stack, context, error);
+    bool done = draw(&stack, context, error) && forward(&stack, context, error);
     if (done)
         write_result(&context->result, &stack);
     arena_free(&arena);

@@ -34,8 +34,9 @@ size_t model_tensors(const struct model *model, struct tensor tensors[MODEL_MAXI
     return count;
 }
 
-void model_initialise(const struct model *model, float *parameters, struct torch_generator *generator) {
-    for (size_t i = 0; i < model->layer_count; i++) {
+void model_initialise(const struct model *model, float *parameters, struct torch_generator *generator,
+                      const struct stop_request *stop) {
+    for (size_t i = 0; i < model->layer_count && !stop_is_requested(stop); i++) {
         const struct layer *layer = &model->layers[i];
         if (layer->type->initialise != NULL)
             layer->type->initialise(layer, parameters + layer->parameter_offset, generator);

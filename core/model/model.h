@@ -27,8 +27,10 @@ void model_add_layer(struct model *model, const struct layer_type *type, const c
 /* All tensors with their full names and their offsets in the flat array; returns how many. */
 size_t model_tensors(const struct model *model, struct tensor tensors[MODEL_MAXIMUM_TENSORS]);
 
-/* Draws parameters[parameter_count] as PyTorch does when it constructs the class. */
-void model_initialise(const struct model *model, float *parameters, struct torch_generator *generator);
+/* Draws parameters[parameter_count] as PyTorch does when it constructs the class. `stop` may be NULL; once it
+ * is requested they may not be used. */
+void model_initialise(const struct model *model, float *parameters, struct torch_generator *generator,
+                      const struct stop_request *stop);
 
 /* Attention layers, and the heads of each (0 without any). */
 size_t model_attention_layer_count(const struct model *model);

@@ -166,7 +166,7 @@ static bool copy_decisive(struct dataset_task *own, const struct dataset *datase
 }
 
 static bool copy_text(struct dataset_task *own, const struct dataset *dataset, size_t train_count,
-                      struct error *error) {
+                      const struct stop_request *stop, struct error *error) {
     size_t steps = own->task.sequence_length;
     own->vocabulary = vocabulary_build(dataset, train_count, steps, error);
     own->kept_words = word_table_new();
@@ -176,9 +176,12 @@ static bool copy_text(struct dataset_task *own, const struct dataset *dataset, s
     if (own->vocabulary == NULL || own->kept_words == NULL || own->tokens == NULL || own->words == NULL ||
         own->texts == NULL || !list_vocabulary(own))
         return false;
-    for (size_t row = 0; row < own->row_count; row++)
+    for (size_t row = 0; row < own->row_count; row++) {
+        if (stop_is_requested(stop))
+            return error_set(error, ERROR_CANCELLED, "the run was cancelled");
         if (!copy_text_row(own, dataset, row))
             return false;
+    }
     return copy_decisive(own, dataset);
 }
 
@@ -258,7 +261,8 @@ struct task *dataset_task_open(const struct task_request *request, const struct 
                               .owner = own};
     bool is_text = dataset->kind == DATASET_TEXT;
     if (!copy_classes(own, dataset) ||
-        !(is_text ? copy_text(own, dataset, summary.train_examples, error) : copy_numbers(own, dataset))) {
+        !(is_text ? copy_text(own, dataset, summary.train_examples, request->stop, error)
+                  : copy_numbers(own, dataset))) {
         error_set_memory(error, own->row_count * summary.sequence_length * sizeof(float));
         destroy(&own->task);
         return NULL;

@@ -23,7 +23,8 @@ static void describe(const struct task_request *request, struct task_summary *su
     };
 }
 
-static bool draw(struct example_set *set, size_t count, size_t length, uint64_t seed, struct error *error) {
+static bool draw(struct example_set *set, size_t count, size_t length, uint64_t seed,
+                 const struct stop_request *stop, struct error *error) {
     float *values = calloc(count * length, sizeof *values);
     int32_t *labels = calloc(count, sizeof *labels);
     *set = (struct example_set){.count = count, .values = values, .labels = labels};
@@ -31,10 +32,13 @@ static bool draw(struct example_set *set, size_t count, size_t length, uint64_t 
         return error_set_memory(error, count * (length * sizeof *values + sizeof *labels));
     struct numpy_generator generator;
     numpy_generator_seed(&generator, seed);
-    for (size_t i = 0; i < count * length; i++)
-        values[i] = (float)numpy_standard_normal(&generator);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (stop_is_requested(stop))
+            return error_set(error, ERROR_CANCELLED, "the run was cancelled");
+        for (size_t t = 0; t < length; t++)
+            values[i * length + t] = (float)numpy_standard_normal(&generator);
         labels[i] = values[i * length] > 0;
+    }
     return true;
 }
 
@@ -59,8 +63,10 @@ static struct task *open_task(const struct task_request *request, struct error *
                           .class_count = summary.class_count,
                           .class_names = class_names,
                           .destroy = destroy};
-    if (!draw(&task->train, summary.train_examples, task->sequence_length, request->train_seed, error) ||
-        !draw(&task->test, summary.test_examples, task->sequence_length, request->test_seed, error)) {
+    if (!draw(&task->train, summary.train_examples, task->sequence_length, request->train_seed, request->stop,
+              error) ||
+        !draw(&task->test, summary.test_examples, task->sequence_length, request->test_seed, request->stop,
+              error)) {
         destroy(task);
         return NULL;
     }

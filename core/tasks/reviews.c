@@ -97,7 +97,8 @@ static size_t draw_sentence(struct numpy_generator *generator, bool is_positive,
 }
 
 /* Half the labels are 1, in shuffled order; then the sentences are drawn one after the other. */
-static bool draw_rows(struct dataset_builder *builder, size_t count, uint64_t seed, struct error *error) {
+static bool draw_rows(struct dataset_builder *builder, size_t count, uint64_t seed,
+                      const struct stop_request *stop, struct error *error) {
     static const struct delimited_field negative = {"negative", 8}, positive = {"positive", 8};
     struct numpy_generator generator;
     numpy_generator_seed(&generator, seed);
@@ -112,19 +113,21 @@ static bool draw_rows(struct dataset_builder *builder, size_t count, uint64_t se
         struct delimited_field text = {sentence,
                                        draw_sentence(&generator, is_positive, sentence, sizeof sentence)};
         succeeded = dataset_builder_add_text(builder, i + 1, text, is_positive ? positive : negative, error);
+        if (succeeded && stop_is_requested(stop))
+            succeeded = error_set(error, ERROR_CANCELLED, "the run was cancelled");
     }
     free(order);
     return succeeded;
 }
 
 struct dataset *reviews_draw(size_t train_count, uint64_t train_seed, size_t test_count, uint64_t test_seed,
-                             struct error *error) {
+                             const struct stop_request *stop, struct error *error) {
     struct dataset_builder builder;
     bool succeeded = dataset_builder_start(&builder, DATASET_TEXT, 0, error) &&
                      dataset_builder_add_class(&builder, "negative", error) &&
                      dataset_builder_add_class(&builder, "positive", error) &&
-                     draw_rows(&builder, train_count, train_seed, error) &&
-                     draw_rows(&builder, test_count, test_seed, error);
+                     draw_rows(&builder, train_count, train_seed, stop, error) &&
+                     draw_rows(&builder, test_count, test_seed, stop, error);
     return dataset_builder_finish(&builder, succeeded, error);
 }
 
@@ -147,7 +150,7 @@ static struct task *open_task(const struct task_request *request, struct error *
     struct task_summary summary;
     describe(request, &summary);
     struct dataset *dataset = reviews_draw(summary.train_examples, request->train_seed, summary.test_examples,
-                                           request->test_seed, error);
+                                           request->test_seed, request->stop, error);
     if (dataset == NULL)
         return NULL;
     struct task_request split = *request;

@@ -6,14 +6,15 @@
 #ifndef ATTNLAB_CORE_TASKS_REVIEWS_H
 #define ATTNLAB_CORE_TASKS_REVIEWS_H
 
+#include "core/stop_request.h"
 #include "core/tasks/dataset.h"
 
 enum { REVIEWS_FEWEST_WORDS = 6, REVIEWS_MOST_WORDS = 16 };
 
 /* `train_count` sentences from numpy's default_rng(train_seed), then `test_count` from
  * default_rng(test_seed); together at least two. Classes "negative" (0) and "positive" (1). Free with
- * dataset_free. */
+ * dataset_free. `stop`, asked at every sentence, may be NULL. */
 struct dataset *reviews_draw(size_t train_count, uint64_t train_seed, size_t test_count, uint64_t test_seed,
-                             struct error *error);
+                             const struct stop_request *stop, struct error *error);
 
 #endif

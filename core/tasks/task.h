@@ -7,6 +7,7 @@
 #define ATTNLAB_CORE_TASKS_TASK_H
 
 #include "core/error.h"
+#include "core/stop_request.h"
 #include "core/tasks/data_source.h"
 #include "core/tasks/dataset.h"
 
@@ -47,7 +48,8 @@ struct task_request {
     const char *name; /* "first-element", "reviews", or the name of a data set of the user */
     size_t sequence_length;
     size_t train_examples, test_examples;
-    uint64_t train_seed, test_seed; /* of the drawn data: numpy's stream */
+    uint64_t train_seed, test_seed;  /* of the drawn data: numpy's stream */
+    const struct stop_request *stop; /* asked at every example; NULL: never */
 };
 
 /* What is known of a task before it is made; `request`'s zeros are filled in with the task's defaults. */
@@ -64,7 +66,7 @@ struct task_summary {
 bool task_describe(const struct task_request *request, const struct data_source *data,
                    struct task_summary *summary, struct error *error);
 
-/* Draws or encodes the examples. Free with task_free. */
+/* Draws or encodes the examples. ERROR_CANCELLED where that was stopped. Free with task_free. */
 struct task *task_open(const struct task_request *request, const struct data_source *data,
                        struct error *error);
 void task_free(struct task *task);

@@ -85,7 +85,7 @@ struct inspection *inspection_open(const struct parameter_set *parameters, const
         error_set_memory(error, sizeof *inspection);
         return NULL;
     }
-    if (!setup_open(&inspection->setup, parameters, data, error) ||
+    if (!setup_open(&inspection->setup, parameters, data, NULL, error) ||
         !arena_init(&inspection->arena, inspection_memory_size(&inspection->setup.model), error)) {
         inspection_close(inspection);
         return NULL;

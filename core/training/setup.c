@@ -61,8 +61,9 @@ size_t setup_memory_size(const struct parameter_set *parameters, const struct ta
 }
 
 bool setup_open(struct setup *setup, const struct parameter_set *parameters, const struct data_source *data,
-                struct error *error) {
+                const struct stop_request *stop, struct error *error) {
     struct task_request request = setup_task_request(parameters);
+    request.stop = stop;
     *setup = (struct setup){.task = task_open(&request, data, error)};
     if (setup->task == NULL)
         return false;
@@ -77,7 +78,8 @@ void setup_close(struct setup *setup) {
 }
 
 struct training_settings setup_training_settings(const struct setup *setup,
-                                                 const struct parameter_set *parameters) {
+                                                 const struct parameter_set *parameters,
+                                                 const struct stop_request *stop) {
     return (struct training_settings){
         .model = &setup->model,
         .task = setup->task,
@@ -86,5 +88,6 @@ struct training_settings setup_training_settings(const struct setup *setup,
         .epochs = count_of(parameters, "epochs"),
         .batch_size = count_of(parameters, "batch_size"),
         .learning_rate = parameter_real(parameters, "learning_rate"),
+        .stop = stop,
     };
 }

@@ -26,13 +26,15 @@ struct setup {
     struct model model;
 };
 
-/* Opens the task and builds the model. Free with setup_close. */
+/* Opens the task and builds the model. Free with setup_close. `stop` may be NULL; ERROR_CANCELLED once it is
+ * requested. */
 bool setup_open(struct setup *setup, const struct parameter_set *parameters, const struct data_source *data,
-                struct error *error);
+                const struct stop_request *stop, struct error *error);
 void setup_close(struct setup *setup);
 
 /* On text a run goes over its examples as the lab's loop does, on numbers as the chapter's. */
 struct training_settings setup_training_settings(const struct setup *setup,
-                                                 const struct parameter_set *parameters);
+                                                 const struct parameter_set *parameters,
+                                                 const struct stop_request *stop);
 
 #endif

@@ -59,7 +59,7 @@ struct training *training_create(const struct training_settings *settings, struc
     matrix_use_one_thread();
     struct torch_generator generator;
     torch_generator_seed(&generator, settings->seed);
-    model_initialise(settings->model, training->parameters, &generator);
+    model_initialise(settings->model, training->parameters, &generator, settings->stop);
     torch_loader_init(&training->state.loader, settings->order, settings->seed, examples,
                       settings->batch_size);
     training->state.train_loss = (double)NAN;

@@ -19,6 +19,7 @@ struct training_settings {
     enum torch_loader_order order;
     size_t epochs, batch_size;
     double learning_rate;
+    const struct stop_request *stop; /* asked while the weights are drawn; NULL: never */
 };
 
 struct training_outcome {

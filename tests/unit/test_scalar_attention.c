@@ -153,9 +153,9 @@ START_TEST(tensors_and_draws_are_the_general_ones) {
     float drawn[2][2048];
     struct torch_generator generator;
     torch_generator_seed(&generator, 7);
-    model_initialise(&general, drawn[0], &generator);
+    model_initialise(&general, drawn[0], &generator, NULL);
     torch_generator_seed(&generator, 7);
-    model_initialise(&scalar, drawn[1], &generator);
+    model_initialise(&scalar, drawn[1], &generator, NULL);
     ck_assert_mem_eq(drawn[0], drawn[1], general.parameter_count * sizeof(float));
 }
 END_TEST

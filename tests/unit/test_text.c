@@ -173,7 +173,7 @@ END_TEST
 
 START_TEST(reviews_are_as_promised) {
     struct error error = {0};
-    struct dataset *dataset = reviews_draw(1600, 1, 400, 2, &error);
+    struct dataset *dataset = reviews_draw(1600, 1, 400, 2, NULL, &error);
     ck_assert_msg(dataset != NULL, "%s", error.message);
     ck_assert_uint_eq(dataset->row_count, 2000);
     ck_assert_uint_eq(dataset->class_count, 2);
@@ -198,8 +198,9 @@ END_TEST
 
 START_TEST(reviews_follow_their_seeds) {
     struct error error = {0};
-    struct dataset *first = reviews_draw(20, 1, 10, 2, &error), *same = reviews_draw(20, 1, 10, 2, &error);
-    struct dataset *other = reviews_draw(20, 3, 10, 2, &error);
+    struct dataset *first = reviews_draw(20, 1, 10, 2, NULL, &error),
+                   *same = reviews_draw(20, 1, 10, 2, NULL, &error);
+    struct dataset *other = reviews_draw(20, 3, 10, 2, NULL, &error);
     size_t different = 0;
     for (size_t row = 0; row < 30; row++) {
         ck_assert_str_eq(first->texts[row], same->texts[row]);

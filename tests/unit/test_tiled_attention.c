@@ -277,7 +277,7 @@ START_TEST(models_agree_at_the_length_where_they_change) {
         ck_assert(arena_init(&arena, measuring.used, &error));
         model_workspace_layout(&workspace, &model, 1, false, &arena);
         torch_generator_seed(&generator, 0);
-        model_initialise(&model, parameters[i], &generator);
+        model_initialise(&model, parameters[i], &generator, NULL);
         struct model_batch batch = {.count = 1, .values = values};
         memcpy(logits[i], model_forward(&model, parameters[i], &workspace, &batch, chosen), sizeof logits[i]);
         arena_free(&arena);

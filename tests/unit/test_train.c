@@ -1,4 +1,7 @@
 /* The train experiment from its parameters to its result, and inspections of what it trained. */
+#include "core/model/models.h"
+#include "core/random/torch_random.h"
+#include "core/tasks/task.h"
 #include "core/training/inspection.h"
 #include "tests/reference/golden_attention.h"
 #include "tests/unit/run_experiment.h"
@@ -243,20 +246,52 @@ START_TEST(a_cancelled_run_says_so) {
 }
 END_TEST
 
-/* A run of a single step asks many times: by time steps in recurrent layers, by examples in attention. */
+/* Asks at every example drawn: that of a million takes seconds. */
+START_TEST(drawing_is_cancelled_within) {
+    static const char *const names[] = {"first-element", "reviews"};
+    struct task_request request = {.name = names[_i], .train_examples = 64, .test_examples = 64};
+    for (size_t calls = 1; calls <= 128; calls += 21) {
+        size_t calls_left = calls;
+        struct stop_request stop = {test_cancelled_after, &calls_left};
+        struct error failure = {0};
+        request.stop = &stop;
+        ck_assert_ptr_null(task_open(&request, NULL, &failure));
+        ck_assert_int_eq(failure.code, ERROR_CANCELLED);
+    }
+}
+END_TEST
+
+START_TEST(drawing_weights_is_cancelled_within) {
+    const struct model_options options = {
+        .steps = 4, .class_count = 2, .width = 4, .position = POSITION_LEARNED};
+    struct model model = model_build(model_find("attention"), &options);
+    float *parameters = calloc(model.parameter_count, sizeof *parameters);
+    const struct stop_request stop = {test_always_cancelled, NULL};
+    struct torch_generator generator;
+    torch_generator_seed(&generator, 0);
+    model_initialise(&model, parameters, &generator, &stop);
+    for (size_t i = 0; i < model.parameter_count; i++)
+        ck_assert_float_eq(parameters[i], 0);
+    free(parameters);
+}
+END_TEST
+
+/* A run of a single step asks many times, more often than it does while it draws and encodes its examples: by
+ * time steps in recurrent layers, by examples in attention. */
 START_TEST(a_step_is_cancelled_within) {
     static const struct {
         const char *model, *position, *task;
+        size_t while_drawing; /* and encoding, 128 examples */
     } runs[] = {
-        {"rnn", "none", "first-element"},       {"lstm", "none", "first-element"},
-        {"attention", "none", "first-element"}, {"attention", "learned", "first-element"},
-        {"attention", "learned", "reviews"},    {"transformer", "learned", "reviews"},
+        {"rnn", "none", "first-element", 128},       {"lstm", "none", "first-element", 128},
+        {"attention", "none", "first-element", 128}, {"attention", "learned", "first-element", 128},
+        {"attention", "learned", "reviews", 256},    {"transformer", "learned", "reviews", 256},
     };
     assert_cancelled_after(experiment,
                            SETTINGS("model", runs[_i].model, "position", runs[_i].position, "task",
                                     runs[_i].task, "train_examples", "64", "test_examples", "64", "epochs",
                                     "1", "sequence_length", "60"),
-                           200);
+                           200 + runs[_i].while_drawing);
 }
 END_TEST
 
@@ -272,6 +307,8 @@ int main(void) {
     tcase_add_test(tests, absurd_sizes_are_refused_without_overflow);
     tcase_add_test(tests, inspections_answer);
     tcase_add_test(tests, a_cancelled_run_says_so);
+    tcase_add_loop_test(tests, drawing_is_cancelled_within, 0, 2);
+    tcase_add_test(tests, drawing_weights_is_cancelled_within);
     tcase_add_loop_test(tests, a_step_is_cancelled_within, 0, 6);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -160,7 +160,7 @@ START_TEST(forward_and_gradients_are_pytorchs) {
     float *gradient = arena_floats(&arena, model->parameter_count);
     struct torch_generator generator;
     torch_generator_seed(&generator, 0);
-    model_initialise(model, parameters, &generator);
+    model_initialise(model, parameters, &generator, NULL);
 
     struct model_batch batch = {.count = 16, .values = fixture.task->train.values};
     const float *logits = model_forward(model, parameters, &workspace, &batch, kernels);

@@ -59,6 +59,7 @@ START_TEST(bad_sizes_are_faults) {
     assert_rejected(experiment, SETTINGS("width", "1024", "feedforward_width", "8192", "layers", "48"),
                     "layers", "would take 4033 MB of memory with these widths; at most 1074 MB are allowed");
     assert_cancelled(experiment, NULL);
+    assert_cancelled_after(experiment, SETTINGS("layers", "4"), 6); /* while drawing as well as in the pass */
 }
 END_TEST
 
