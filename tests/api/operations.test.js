@@ -127,10 +127,17 @@ test("health is 503 while the service ends, and even a step of many seconds does
     const daemon = await startDaemon({ args: ["--workers", "1"] });
     t.after(() => daemon.stop("SIGKILL"));
     const client = new Client(daemon.url);
+    const told = await client.run({ ...smallTraining, train_examples: 16, epochs: 4000 });
     const heavy = { experiment: "train", model: "lstm", width: 1024, sequence_length: 128, batch_size: 128, train_examples: 128, test_examples: 10 };
     const run = await client.create("api/runs", heavy);
     await client.events(`api/runs/${run.id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
     await sleep(100); // row 0 is done, and the first step under way
+    const { hostname, port } = new URL(daemon.url);
+    const lazy = net.connect(Number(port), hostname); // its megabyte of events, never read, holds the service for a second
+    t.after(() => lazy.destroy());
+    lazy.on("error", () => {});
+    lazy.write(`GET /api/runs/${told.id}/events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+    while (!/^attnlab_event_streams 1$/m.test(await client.text("metrics"))) await sleep(2);
     const started = performance.now();
     const stopped = daemon.stop();
     while ((await client.fetch("api/health")).status === 200) await sleep(2); // until the signal has come
