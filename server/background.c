@@ -65,6 +65,16 @@ void background_submit(struct background *background, struct background_work *wo
     pthread_mutex_unlock(&background->mutex);
 }
 
+void background_submit_first(struct background *background, struct background_work *work) {
+    pthread_mutex_lock(&background->mutex);
+    work->next = background->first;
+    if (!work->next)
+        background->last = &work->next;
+    background->first = work;
+    pthread_cond_signal(&background->work_arrived);
+    pthread_mutex_unlock(&background->mutex);
+}
+
 void background_close(struct background *background) {
     if (!background)
         return;

@@ -165,6 +165,7 @@ static void log_request(const struct request *request, double seconds) {
 
 static enum MHD_Result answer(struct request *request) {
     double seconds = clock_seconds() - request->started;
+    http_limit_answer(&request->response, request->service);
     log_request(request, seconds);
     response_add_header(&request->response, "X-Request-Id", "%s", request->id);
     statistics_count_request(request->service->statistics, request->match.route, request->response.status,
@@ -172,7 +173,7 @@ static enum MHD_Result answer(struct request *request) {
     statistics_add_bytes(request->service->statistics, request->body.length + request->discarded,
                          request->response.size);
     expect_transfer(request, request->response.stream ? (double)INFINITY : (double)request->response.size);
-    return http_send(request->connection, &request->response, request->service->background);
+    return http_send(request->connection, &request->response, request->service);
 }
 
 static void run_handler(struct request *request) {

@@ -1,7 +1,7 @@
 /* From a response to libmicrohttpd's: see http_send.h. */
 #include "server/http_send.h"
 
-#include "server/background.h"
+#include "server/problem.h"
 #include "server/stream.h"
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ enum {
  * and copying those, or giving their memory back, keeps the HTTP thread from everybody else for too long. */
 struct large_body {
     struct background_work work;
-    struct background *background;
+    struct service *service;
     char *bytes; /* owned */
     size_t size;
 };
@@ -34,28 +34,39 @@ static ssize_t read_piece(void *argument, uint64_t position, char *buffer, size_
 static void free_in_background(struct background_work *work) {
     struct large_body *body = (struct large_body *)((char *)work - offsetof(struct large_body, work));
     free(body->bytes);
+    atomic_fetch_sub(&body->service->large_answer_bytes, body->size);
     free(body);
 }
 
 static void free_body(void *argument) {
     struct large_body *body = argument;
     body->work.run = free_in_background;
-    background_submit(body->background, &body->work);
+    background_submit_first(body->service->background, &body->work);
 }
 
 /* Takes over the response's bytes if it succeeds. */
-static struct MHD_Response *create_large_response(struct response *response, struct background *background) {
+static struct MHD_Response *create_large_response(struct response *response, struct service *service) {
     struct large_body *body = malloc(sizeof *body);
     if (!body)
         return NULL;
-    *body = (struct large_body){.background = background, .bytes = response->bytes, .size = response->size};
+    *body = (struct large_body){.service = service, .bytes = response->bytes, .size = response->size};
     struct MHD_Response *created =
         MHD_create_response_from_callback(response->size, PIECE_SIZE, read_piece, body, free_body);
-    if (created)
+    if (created) {
         response->bytes = NULL;
-    else
+        atomic_fetch_add(&service->large_answer_bytes, body->size);
+    } else {
         free(body);
+    }
     return created;
+}
+
+void http_limit_answer(struct response *response, struct service *service) {
+    size_t held = atomic_load(&service->large_answer_bytes);
+    if (!response->bytes || response->size <= LARGE_BODY || held == 0 ||
+        held + response->size <= service->memory_limit_bytes / 2)
+        return;
+    response_set_problem(response, 503, "too many large answers are being read: try again soon");
 }
 
 /* The page needs nothing from elsewhere and nobody may put it into a frame. */
@@ -71,7 +82,7 @@ static const struct {
     {"Cross-Origin-Resource-Policy", "same-origin"},
 };
 
-static struct MHD_Response *create_response(struct response *response, struct background *background) {
+static struct MHD_Response *create_response(struct response *response, struct service *service) {
     struct MHD_Response *created = NULL;
     if (response->stream) {
         created = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, event_stream_read,
@@ -79,7 +90,7 @@ static struct MHD_Response *create_response(struct response *response, struct ba
         if (created)
             response->stream = NULL;
     } else if (response->bytes && response->size > LARGE_BODY) {
-        created = create_large_response(response, background);
+        created = create_large_response(response, service);
     } else if (response->bytes) {
         created = MHD_create_response_from_buffer(response->size, response->bytes, MHD_RESPMEM_MUST_FREE);
         if (created)
@@ -118,9 +129,9 @@ static bool add_headers(struct MHD_Response *created, const struct response *res
 }
 
 enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response,
-                          struct background *background) {
+                          struct service *service) {
     bool is_stream = response->stream != NULL;
-    struct MHD_Response *created = create_response(response, background);
+    struct MHD_Response *created = create_response(response, service);
     if (!created)
         return MHD_NO;
     enum MHD_Result result = MHD_NO;

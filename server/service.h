@@ -33,6 +33,7 @@ struct service {
     atomic_ulong request_count;            /* since the process began */
     unsigned long long memory_limit_bytes; /* of one run */
     atomic_size_t body_bytes;              /* of all requests that are being read or worked on */
+    atomic_size_t large_answer_bytes;      /* of all large answers that are being sent */
     atomic_int background_requests;        /* being worked on, their connections suspended */
     atomic_bool is_draining;               /* the service is ending: no new work */
 };

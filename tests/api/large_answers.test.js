@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { after, before, test } from "node:test";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client, smallTraining } from "../support/client.js";
@@ -77,4 +78,37 @@ test("nobody waits for another's large answer", async (t) => {
         shares.sort((one, other) => one - other);
         assert.ok(shares[FETCHES >> 1] < 1 / 4, `${name}: ${shares.map((share) => share.toFixed(2))}`);
     }
+});
+
+test("readers that do not read cannot take all of the memory", async (t) => {
+    const small = await startDaemon({ args: ["--workers", "1", "--memory-mb", "64"] });
+    t.after(() => small.stop());
+    const own = new Client(small.url);
+    const run = await own.run(large);
+    const bytes = (await (await own.fetch(`api/runs/${run.id}`)).arrayBuffer()).byteLength;
+    const { hostname, port } = new URL(small.url);
+    const sockets = [];
+    /* The status line of an answer whose body is then left unread. */
+    const status = () =>
+        new Promise((resolve, reject) => {
+            const socket = connect({ host: hostname, port });
+            sockets.push(socket);
+            socket.on("error", reject);
+            socket.once("readable", () => resolve(Number(/^HTTP\/1.1 (\d+)/.exec(String(socket.read(12)))[1])));
+            socket.write(`GET /api/runs/${run.id} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+        });
+    const room = Math.floor((32 << 20) / bytes);
+    assert.ok(room >= 1 && room < 10, `${room} answers of ${bytes} bytes`);
+    for (let i = 0; i < room; i++) assert.equal(await status(), 200);
+    const refused = await own.problem(503, `api/runs/${run.id}`);
+    assert.ok(Number(refused.headers.get("retry-after")) > 0);
+    for (const socket of sockets) socket.destroy();
+    let answer;
+    for (let i = 0; i < 100 && answer !== 200; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const response = await own.fetch(`api/runs/${run.id}`);
+        await response.arrayBuffer();
+        answer = response.status;
+    }
+    assert.equal(answer, 200, "once they have gone there is room again");
 });
