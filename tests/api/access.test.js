@@ -5,7 +5,7 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { Client, longTraining, smallTraining } from "../support/client.js";
+import { Client, longTraining, smallTraining, setCookies } from "../support/client.js";
 import { runProgram, startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
@@ -22,7 +22,7 @@ class Browser extends Client {
         const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
         const headers = { ...this.headers, ...options.headers, ...(cookie && { Cookie: cookie }) };
         const response = await super.fetch(path, { ...options, headers });
-        for (const line of response.headers.getSetCookie()) {
+        for (const line of setCookies(response)) {
             const [, name, value] = /^(\w+)=(\w*)/.exec(line);
             if (value) this.cookies.set(name, value);
             else this.cookies.delete(name);
@@ -184,7 +184,7 @@ test("signing in gives an opaque cookie that outlives a restart, until it is sig
     const lecturer = new Browser(daemon.url);
     const answer = await lecturer.post("api/session", { token });
     assert.equal(answer.status, 200);
-    const cookie = answer.headers.getSetCookie().find((line) => line.startsWith("attnlab_session="));
+    const cookie = setCookies(answer).find((line) => line.startsWith("attnlab_session="));
     assert.match(cookie, /^attnlab_session=\w{32}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
     assert.equal((await lecturer.get("api/session")).role, "lecturer");
     const others = [lecturer.cookies.get("attnlab_session").replace(/.$/, (last) => (last === "0" ? "1" : "0")), "x", "'"];
@@ -215,7 +215,7 @@ test("signing in gives an opaque cookie that outlives a restart, until it is sig
 test("cookies are Secure behind TLS, when a proxy may say so", async (t) => {
     const https = { "X-Forwarded-Proto": "https" };
     const cookieOf = async (daemon, headers) =>
-        (await new Client(daemon.url).fetch("api/session", { headers })).headers.getSetCookie()[0];
+        setCookies(await new Client(daemon.url).fetch("api/session", { headers }))[0];
     const { daemon } = await withToken(t, "--students", "run", "--behind-proxy", "yes");
     assert.match(await cookieOf(daemon, https), /^attnlab_owner=\w{32};.*HttpOnly; SameSite=Strict; Secure$/);
     assert.doesNotMatch(await cookieOf(daemon, {}), /Secure/);

@@ -5,7 +5,7 @@ import http from "node:http";
 import net from "node:net";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, longTraining, smallTraining } from "../support/client.js";
+import { Client, longTraining, smallTraining, setCookies } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
 async function start(t, ...args) {
@@ -105,7 +105,7 @@ test("100 clients at once: every run is queued or told 429, none is lost, and on
         return { status: answer.status, run: await answer.json() };
     };
     const student = async () => {
-        const cookie = (await client.fetch("api/session")).headers.getSetCookie()[0];
+        const cookie = setCookies(await client.fetch("api/session"))[0];
         return { Cookie: cookie.split(";")[0] };
     };
     const students = await Promise.all(Array.from({ length: 100 }, student));

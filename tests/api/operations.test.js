@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, longTraining, smallTraining } from "../support/client.js";
+import { Client, longTraining, smallTraining, setCookies } from "../support/client.js";
 import { endingMs, startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
@@ -69,7 +69,7 @@ test("a log line for every request, with its id, and no secrets", async (t) => {
     const answer = await client.fetch("api/runs?experiment=secret-query", { headers: secret });
     const id = answer.headers.get("x-request-id");
     const signedIn = await client.post("api/session", { token });
-    const cookie = signedIn.headers.getSetCookie()[0].split(";")[0];
+    const cookie = setCookies(signedIn)[0].split(";")[0];
     await client.fetch("api/runs/secret-id", { headers: { Cookie: cookie } });
     await client.fetch("secret-path");
     const { stderr, code } = await daemon.stop();

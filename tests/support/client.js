@@ -21,6 +21,9 @@ export function without(object, name) {
     return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
+/** The Set-Cookie lines of an answer. Debian's Node.js has them joined only. */
+export const setCookies = (response) => (response.headers.get("set-cookie") ?? "").split(/, (?=\w+=)/).filter(Boolean);
+
 export class Client {
     constructor(url) {
         this.url = url;
