@@ -8,10 +8,15 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 export const program = process.env.ATTNLAB_PROGRAM ?? path.join(repository, "build/attnlab");
+
+/* A test that fails before its daemon is stopped would else keep its file from ending. */
+const running = new Set();
+after(() => running.forEach((child) => child.kill("SIGKILL")));
 
 /* The 5 s that the program has to end in; a sanitizer slows it down several times. */
 export const endingMs = () => (/__[at]san_init/.test(readFileSync(program, "latin1")) ? 30000 : 5000);
@@ -32,8 +37,10 @@ export async function startDaemon({ args = [], env = {}, data = null, patience =
     const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--data", directory, ...args], {
         env: { ...process.env, ...env },
     });
+    running.add(child);
     const output = collect(child);
     const closed = new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
+    closed.then(() => running.delete(child));
     const url = await new Promise((resolve, reject) => {
         child.on("error", reject);
         setTimeout(() => reject(new Error(`the daemon printed no address: ${output.stderr}`)), patience).unref();
