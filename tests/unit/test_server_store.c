@@ -420,15 +420,20 @@ START_TEST(a_newer_schema_is_refused_and_left_alone) {
 }
 END_TEST
 
-START_TEST(an_older_schema_is_migrated) {
+/* Puts an empty database of an older version in the place of the store's, which it closes. */
+static void begin_with_schema(int version) {
     char path[128];
     sqlite3 *database = NULL;
     store->close(store);
     database_path(path);
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
-    ck_assert(schema_migrate(database, 1, &error));
+    ck_assert(schema_migrate(database, version, &error));
     sqlite3_close(database);
+}
+
+START_TEST(an_older_schema_is_migrated) {
+    begin_with_schema(1);
     execute_on_file("INSERT INTO runs VALUES ('old','train','','{}',2,0,0,'',1,0,0,NULL,NULL,NULL,0,0,'')");
     store = fixture_open_store();
     assert_listing((struct run_filter){.state = -1, .limit = 10}, "old");
@@ -438,14 +443,7 @@ START_TEST(an_older_schema_is_migrated) {
 END_TEST
 
 START_TEST(large_results_of_an_older_schema_are_moved_apart) {
-    char path[128];
-    sqlite3 *database = NULL;
-    store->close(store);
-    database_path(path);
-    ck_assert_int_eq(unlink(path), 0);
-    ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
-    ck_assert(schema_migrate(database, 2, &error));
-    sqlite3_close(database);
+    begin_with_schema(2);
     execute_on_file("INSERT INTO runs VALUES ('a','x','','{}',2,0,0,'',1,0,0,"
                     "replace(hex(zeroblob(9000)),'0','7'),NULL,NULL,0,0,'')");
     execute_on_file("INSERT INTO runs VALUES ('b','x','','{}',2,0,0,'',1,0,0,'7',NULL,NULL,0,0,'')");
