@@ -14,9 +14,11 @@ import { fileURLToPath } from "node:url";
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 export const program = process.env.ATTNLAB_PROGRAM ?? path.join(repository, "build/attnlab");
 
-/* A test that fails before its daemon is stopped would else keep its file from ending. */
+/* A test that fails before its daemon is stopped would else keep its file from ending. This hook runs before the file's
+ * own ones, which may stop a daemon and look at how it ended: they have a minute, and a file that is through does not
+ * wait for it. */
 const running = new Set();
-after(() => running.forEach((child) => child.kill("SIGKILL")));
+after(() => setTimeout(() => running.forEach((child) => child.kill("SIGKILL")), 60000).unref());
 
 /* The 5 s that the program has to end in; a sanitizer slows it down several times. */
 export const endingMs = () => (/__[at]san_init/.test(readFileSync(program, "latin1")) ? 30000 : 5000);
