@@ -40,11 +40,23 @@ START_TEST(secrets_differ_and_are_recognised) {
 }
 END_TEST
 
+START_TEST(one_bit_anywhere_makes_a_difference) {
+    unsigned char first[SHA256_SIZE] = {0}, second[SHA256_SIZE] = {0};
+    for (size_t i = 0; i < sizeof first; i++) {
+        second[i] = (unsigned char)(1 << i % 8);
+        ck_assert_msg(!secret_equals(first, second, sizeof first), "byte %zu", i);
+        second[i] = 0;
+    }
+    ck_assert(secret_equals(first, second, sizeof first));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("secrets");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, digests_are_the_standard_s);
     tcase_add_test(tests, secrets_differ_and_are_recognised);
+    tcase_add_test(tests, one_bit_anywhere_makes_a_difference);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
