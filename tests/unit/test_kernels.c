@@ -202,6 +202,24 @@ START_TEST(adam_steps) {
 }
 END_TEST
 
+/* The first step of torch.optim.Adam is lr g / (|g| + 1e-8), which gradients as small as that see. */
+START_TEST(adams_epsilon_stands_beside_the_corrected_root) {
+    static const float gradients[] = {1e-8F, -1e-8F, 3e-9F, 1e-7F, 0};
+    enum { COUNT = sizeof gradients / sizeof *gradients };
+    const struct kernels *both[] = {&kernels_plain, chosen};
+    const double rate = 0.005;
+    struct adam_factors factors = adam_factors_at(1, rate);
+    for (size_t i = 0; i < 2; i++) {
+        float p[COUNT] = {0}, m[COUNT] = {0}, v[COUNT] = {0};
+        both[i]->adam_step(p, gradients, 1, COUNT, m, v, COUNT, &factors);
+        for (size_t j = 0; j < COUNT; j++) {
+            double g = (double)gradients[j], expected = -rate * g / (fabs(g) + 1e-8);
+            ck_assert_double_le(fabs((double)p[j] - expected), 1e-5 * fabs(expected));
+        }
+    }
+}
+END_TEST
+
 int main(void) {
     chosen = kernels_choose();
     Suite *suite = suite_create("kernels");
@@ -214,6 +232,7 @@ int main(void) {
     tcase_add_loop_test(tests, column_sums_and_tanh_backward, 1, 40);
     tcase_add_loop_test(tests, lstm_steps, 1, 40);
     tcase_add_loop_test(tests, adam_steps, 1, 40);
+    tcase_add_test(tests, adams_epsilon_stands_beside_the_corrected_root);
 #if defined(__x86_64__)
     tcase_add_loop_test(tests, avx512_gives_the_bits_of_avx2, 1, 64);
 #endif

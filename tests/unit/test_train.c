@@ -241,6 +241,44 @@ START_TEST(inspections_answer) {
 }
 END_TEST
 
+/* Over the first 200 test examples and no more. */
+START_TEST(the_mean_attention_is_that_of_200_examples) {
+    enum { EXAMPLES = 200, STEPS = 4 };
+    struct run run;
+    ck_assert(train(&run, SETTINGS("epochs", "1", "train_examples", "64", "test_examples", "203",
+                                   "sequence_length", "4")));
+    struct inspection *inspection = inspect(&run);
+    struct error error = {0};
+    struct attention_matrix matrix;
+    struct attention_mean mean;
+    double expected[STEPS] = {0};
+    for (size_t example = 0; example < EXAMPLES; example++) {
+        ck_assert(inspection_attention(inspection, example, 0, INSPECTION_HEAD_MEAN, &matrix, &error));
+        for (size_t i = 0; i < STEPS * STEPS; i++)
+            expected[i % STEPS] += (double)matrix.weights[i] / (STEPS * EXAMPLES);
+    }
+    ck_assert(inspection_mean_attention(inspection, &mean, &error));
+    for (size_t i = 0; i < STEPS; i++)
+        ck_assert_double_le(fabs((double)mean.weights[i] - expected[i]), 1e-7);
+    inspection_close(inspection);
+    run_free(&run);
+}
+END_TEST
+
+START_TEST(of_equal_keys_the_first_is_the_most_attended) {
+    struct run run;
+    size_t key = SIZE_MAX;
+    ck_assert(train(&run, SETTINGS("epochs", "1", "train_examples", "64", "test_examples", "10",
+                                   "sequence_length", "6")));
+    memset(run.weights, 0, run.weight_count * sizeof *run.weights); /* all scores are equal then */
+    struct inspection *inspection = inspect(&run);
+    ck_assert(inspection_most_attended(inspection, 3, &key, NULL));
+    ck_assert_uint_eq(key, 0);
+    inspection_close(inspection);
+    run_free(&run);
+}
+END_TEST
+
 START_TEST(a_cancelled_run_says_so) {
     assert_cancelled(experiment, SETTINGS("epochs", "1"));
 }
@@ -306,6 +344,8 @@ int main(void) {
     tcase_add_test(tests, bad_parameters_are_faults);
     tcase_add_test(tests, absurd_sizes_are_refused_without_overflow);
     tcase_add_test(tests, inspections_answer);
+    tcase_add_test(tests, the_mean_attention_is_that_of_200_examples);
+    tcase_add_test(tests, of_equal_keys_the_first_is_the_most_attended);
     tcase_add_test(tests, a_cancelled_run_says_so);
     tcase_add_loop_test(tests, drawing_is_cancelled_within, 0, 2);
     tcase_add_test(tests, drawing_weights_is_cancelled_within);

@@ -10,6 +10,7 @@
 #include <check.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct fixture {
     unsigned char *checkpoint;
     size_t checkpoint_size;
     float *weights; /* of the last epoch */
+    double told_accuracy;
 };
 
 static void on_step(void *owner, size_t step, double loss) {
@@ -51,6 +53,7 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
     fixture->checkpoint_size = checkpoint_size;
     fixture->weights = realloc(fixture->weights, weight_count * sizeof *weights);
     memcpy(fixture->weights, weights, weight_count * sizeof *weights);
+    fixture->told_accuracy = metrics->test_accuracy;
     return true;
 }
 
@@ -176,6 +179,54 @@ START_TEST(forward_and_gradients_are_pytorchs) {
 }
 END_TEST
 
+/* Over the test examples, of which the last batch has fewer than the others. */
+static double measure_accuracy(const struct fixture *fixture) {
+    const struct example_set *test = &fixture->task->test;
+    struct arena measure = arena_measuring(), arena;
+    struct model_workspace workspace;
+    model_workspace_layout(&workspace, &fixture->model, test->count, false, &measure);
+    ck_assert(arena_init(&arena, measure.used, NULL));
+    model_workspace_layout(&workspace, &fixture->model, test->count, false, &arena);
+    struct model_batch batch = {.count = test->count, .values = test->values};
+    const float *logits =
+        model_forward(&fixture->model, fixture->weights, &workspace, &batch, kernels_choose());
+    size_t correct = 0;
+    for (size_t i = 0; i < test->count; i++)
+        correct += (logits[2 * i + 1] > logits[2 * i]) == (test->labels[i] == 1);
+    arena_free(&arena);
+    return (double)correct / (double)test->count;
+}
+
+START_TEST(an_epoch_tells_its_own_loss_and_accuracy) {
+    enum { STEPS = 32, LAST_BATCH = 2000 % 64 };
+    double whole = 0;
+    for (size_t epochs = 1; epochs <= 2; epochs++) {
+        struct fixture fixture;
+        set_up(&fixture, "attention", POSITION_LEARNED, 0, epochs);
+        ck_assert(run(&fixture));
+        const double *losses = fixture.losses + (epochs - 1) * STEPS;
+        double sum = losses[STEPS - 1] * LAST_BATCH;
+        for (size_t i = 0; i < STEPS - 1; i++)
+            sum += losses[i] * 64;
+        ck_assert_double_le(fabs(fixture.outcome.train_loss - sum / 2000), 1e-12);
+        ck_assert_double_eq(fixture.told_accuracy, measure_accuracy(&fixture));
+        ck_assert_double_eq(fixture.outcome.test_accuracy, fixture.told_accuracy);
+        ck_assert_double_ne(fixture.told_accuracy,
+                            whole); /* else one epoch's could be taken for the other's */
+        whole = fixture.told_accuracy;
+        tear_down(&fixture);
+    }
+}
+END_TEST
+
+/* As argmax does in PyTorch and numpy. */
+START_TEST(of_equal_values_the_first_is_the_largest) {
+    static const float values[] = {1, 3, 2, 3};
+    ck_assert_uint_eq(largest_index(values, 4), 1);
+    ck_assert_uint_eq(largest_index(values + 1, 1), 0);
+}
+END_TEST
+
 START_TEST(cancelling_takes_effect_at_the_next_step) {
     struct fixture fixture;
     set_up(&fixture, "rnn", POSITION_NONE, 0, 5);
@@ -296,6 +347,12 @@ START_TEST(a_diverging_run_says_where_and_what_to_try) {
     ck_assert(!run(&fixture));
     ck_assert_int_eq(fixture.error.code, ERROR_DIVERGED);
     ck_assert_ptr_nonnull(strstr(fixture.error.message, "learning_rate"));
+    unsigned long step = 0, epoch = 0;
+    const char *place = strstr(fixture.error.message, " at step ");
+    ck_assert_ptr_nonnull(place);
+    ck_assert_int_eq(sscanf(place, " at step %lu (epoch %lu)", &step, &epoch), 2);
+    ck_assert_uint_le(step - fixture.step_count, 1); /* a step whose loss is not finite is not told of */
+    ck_assert_uint_eq(epoch, (step + 31) / 32);
     tear_down(&fixture);
 }
 END_TEST
@@ -307,6 +364,8 @@ int main(void) {
     tcase_add_loop_test(tests, parameter_counts_are_pytorchs, 0, 4);
     tcase_add_loop_test(tests, forward_and_gradients_are_pytorchs, 0, 4);
     tcase_add_loop_test(tests, first_64_losses_are_pytorchs, 0, 12);
+    tcase_add_test(tests, an_epoch_tells_its_own_loss_and_accuracy);
+    tcase_add_test(tests, of_equal_values_the_first_is_the_largest);
     tcase_add_test(tests, cancelling_takes_effect_at_the_next_step);
     tcase_add_loop_test(tests, going_on_gives_the_bits_of_an_uninterrupted_run, 0, 4);
     tcase_add_test(tests, a_checkpoint_of_something_else_is_refused);
