@@ -273,7 +273,7 @@ static enum MHD_Result begin_access(struct request *request, enum method method,
         expect_transfer(request, announced ? strtod(announced, NULL) : (double)body_maximum(request));
         return MHD_YES;
     }
-    expect_transfer(request, (double)discarded_maximum(request));
+    expect_transfer(request, announced ? strtod(announced, NULL) : (double)discarded_maximum(request));
     request->phase = REQUEST_REFUSED;
     bool is_endless = announced && strtoull(announced, NULL, 10) > discarded_maximum(request);
     return is_endless ? answer(request) : MHD_YES;

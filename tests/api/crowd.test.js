@@ -171,7 +171,8 @@ test("who sends or reads slowly, or nothing at all, is let go; others are served
         "half a head": lifetime("GET / HT"),
         "a head that never ends": lifetime("GET / HTTP/1.1\r\n", "X-A: b\r\n"),
         "a body that never ends": lifetime(`POST /api/runs HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n`, " "),
-        "a chunked body that drips into a refusal": lifetime(`POST /api/runs HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`, ""),
+        "a body that never ends, into a refusal": lifetime(`POST /api/nothing HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n`, " "),
+        "a chunked body that stops": lifetime(`POST /api/runs HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`, ""),
         "an idle connection": lifetime(`GET /api/health HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`),
     };
     for (let i = 0; i < 10; i++) {
@@ -200,12 +201,42 @@ test("connections are limited in all and per address, and freed again", async (t
     const again = await open();
     assert.ok(again.isServed);
     again.socket.destroy();
-    const crowded = await start(t, "--workers", "1", "--connections", "8", "--idle-timeout", "1");
-    const client = crowded.client;
-    const idle = Array.from({ length: 30 }, () => net.connect(Number(new URL(crowded.daemon.url).port), hostname));
+});
+
+test("more connections than there may be wait until one of the others is gone", async (t) => {
+    const { daemon } = await start(t, "--workers", "1", "--connections", "8");
+    const { hostname, port } = new URL(daemon.url);
+    const ask = () => {
+        const one = { socket: net.connect(Number(port), hostname), text: "" };
+        one.socket.write(`GET /metrics HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+        one.socket.on("error", () => {});
+        one.answered = new Promise((resolve) => one.socket.on("data", (data) => resolve((one.text += data))));
+        return one;
+    };
+    const kept = Array.from({ length: 8 }, ask);
+    for (const { answered } of kept) assert.match(await answered, /^HTTP\/1\.1 200 /);
+    const late = ask();
+    await sleep(500);
+    assert.equal(late.text, "", "the ninth waits");
+    kept[0].socket.destroy();
+    assert.match(await late.answered, /^HTTP\/1\.1 200 /);
+    for (const { socket } of [...kept, late]) socket.destroy();
+});
+
+test("idle connections are let go, so that others come in", async (t) => {
+    const { daemon, client } = await start(t, "--workers", "1", "--connections", "8", "--idle-timeout", "1");
+    const { hostname, port } = new URL(daemon.url);
+    const idle = Array.from({ length: 30 }, () => net.connect(Number(port), hostname));
     for (const socket of idle) socket.on("error", () => {});
     await client.get("api/health"); // when the idle ones before it have been let go
     for (const socket of idle) socket.destroy();
+});
+
+test("behind a proxy all connections come from one address, and are not counted by it", async (t) => {
+    const { daemon } = await start(t, "--workers", "1", "--connections-per-address", "2", "--behind-proxy", "yes");
+    const streams = Array.from({ length: 6 }, () => follow(daemon.url, "api/events"));
+    for (const { opened } of streams) assert.equal(await opened, 200);
+    for (const { request } of streams) request.destroy();
 });
 
 test("HTTP/1.0, keep-alive, pipelining and HEAD", async (t) => {
