@@ -206,8 +206,13 @@ test("signing in gives an opaque cookie that outlives a restart, until it is sig
     const stored = await readFile(path.join(data, "attnlab.sqlite3"));
     assert.ok(!stored.includes(token) && !stored.includes(lecturer.cookies.get("attnlab_session")));
     const thief = new Browser(daemon.url, { Cookie: `attnlab_session=${lecturer.cookies.get("attnlab_session")}` });
-    assert.equal(await lecturer.status("DELETE", "api/session"), 204);
+    const signedOut = await lecturer.fetch("api/session", { method: "DELETE" });
+    assert.equal(signedOut.status, 204);
+    assert.match(setCookies(signedOut)[0], /^attnlab_session=; Path=\/; Max-Age=0;/);
     assert.equal(await thief.status("GET", "api/runs"), 401, "signed out, the cookie is worth nothing");
+    await revisit();
+    thief.url = daemon.url;
+    assert.equal(await thief.status("GET", "api/runs"), 401, "nor is it after a restart");
     await daemon.stop();
     await rm(data, { recursive: true });
 });
@@ -303,7 +308,23 @@ test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecture
     const compared = await one.postProblem(422, "api/comparisons", { ...smallTraining, variants });
     assert.equal(compared.errors[0].field, "variants[0].epochs");
     await one.problem(422, "api/datasets/first-element/examples?train_examples=200");
-    await one.postProblem(422, "api/runs", { experiment: "cost", lengths: [10, 20] });
+    for (const [field, parameters] of [
+        ["lengths", { experiment: "cost", lengths: [10, 20] }],
+        ["lengths", { experiment: "cost", lengths: [20, 10] }],
+        ["tokens", { experiment: "transformer-block", width: 16, feedforward_width: 64, tokens: 11 }],
+        ["feedforward_width", { experiment: "transformer-block", width: 16, feedforward_width: 65 }],
+        ["channels", { experiment: "running-average", channels: 17 }],
+        ["samples", { experiment: "scaling", samples: 101 }],
+        ["examples", { experiment: "permutation", sequence_length: 10, examples: 101 }],
+        ["test_examples", { ...smallTraining, test_examples: 101 }],
+    ]) {
+        const { errors } = await one.postProblem(422, "api/runs", parameters);
+        assert.deepEqual(errors.map((fault) => fault.field), [field]);
+    }
+    await one.run({ ...smallTraining, epochs: 4, width: 16, sequence_length: 10, train_examples: 100 }); // as much as may be
+    await one.run({ experiment: "transformer-block", width: 16, feedforward_width: 64, tokens: 10 });
+    const wide = { ...smallTraining, model: "transformer", width: 16, heads: 1, layers: 12, batch_size: 4096 };
+    assert.match((await one.postProblem(422, "api/runs", wide)).errors[0].message, /at most 21\.0 MB/); // 20 MiB
     await lecturer.run(large);
 
     const blocker = await lecturer.create("api/runs", longTraining);
@@ -323,6 +344,11 @@ test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecture
     assert.equal(await one.status("POST", "api/datasets?name=second", rows, "text/csv"), 429);
     assert.equal(await one.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 413);
     assert.equal(await other.status("POST", "api/datasets?name=second", rows, "text/csv"), 201);
+    const third = await student();
+    const whole = "text,label\ngood,1\nbad,0\n".padEnd(1 << 20, "\n");
+    assert.equal(await third.status("POST", "api/datasets?name=whole", `${whole}\n`, "text/csv"), 413);
+    assert.equal(await third.status("POST", "api/datasets?name=whole", whole, "text/csv"), 201, "all that one may have");
+    assert.equal(await third.status("DELETE", "api/datasets/whole"), 204);
     assert.equal(await lecturer.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 201);
 });
 
@@ -346,6 +372,7 @@ test("students who drop their cookies are bound together: by address, and in the
     assert.equal(await accepted("192.0.2.2"), 5, "another address");
     await lecturer.create("api/runs", smallTraining);
     const rows = "text,label\n" + "some words,1\nother words,0\n".repeat(24000);
+    assert.equal(await lecturer.status("POST", "api/datasets?name=before", rows, "text/csv"), 201);
     assert.equal(await (await student("192.0.2.1")).status("POST", "api/datasets?name=one", rows, "text/csv"), 201);
     assert.equal(await (await student("192.0.2.2")).status("POST", "api/datasets?name=two", rows, "text/csv"), 429);
     assert.equal(await lecturer.status("POST", "api/datasets?name=three", rows, "text/csv"), 201);

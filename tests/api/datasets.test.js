@@ -117,6 +117,7 @@ test("names are plain", async () => {
         const response = await upload(name, "text/tab-separated-values", reviews(10));
         assert.ok([409, 422].includes(response.status), `${name}: ${response.status}`);
     }
+    for (const name of ["x".repeat(64), "1.a_B-c"]) assert.equal((await upload(name, "text/tab-separated-values", reviews(10))).status, 201, name);
 });
 
 test("a deleted data set is gone", async () => {

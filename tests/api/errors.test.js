@@ -53,6 +53,34 @@ test("a client that sends far too much still reads the 413", async () => {
     await client.postProblem(413, "api/runs", body);
 });
 
+/** Writes until the server closes the connection or `limit` bytes are out; how many went out, and the answer. */
+function pour(head, limit) {
+    const { hostname, port } = new URL(daemon.url);
+    const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+    return new Promise((resolve) => {
+        let sent = 0;
+        let answer = "";
+        const socket = net.connect(Number(port), hostname, () => socket.write(head, more));
+        const more = (error) => {
+            if (error) return;
+            if (sent >= limit) socket.end();
+            else socket.write(chunk, more);
+            sent += chunk.length;
+        };
+        socket.on("data", (data) => (answer += data));
+        socket.on("error", () => {});
+        socket.on("close", () => resolve({ sent, answer }));
+    });
+}
+
+test("a body that is refused is not read without end", async () => {
+    const limit = 64 << 20; // the service reads 8 MB, and the system holds some of what it does not read
+    const refused = await pour("POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", limit);
+    assert.ok(refused.sent > 8 << 20 && refused.sent < limit, `${refused.sent} bytes`);
+    const announced = await sendRaw("POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000000\r\n\r\n");
+    assert.match(announced, /^HTTP\/1\.1 404 /, "told at once, before any of it is sent");
+});
+
 test("an escaped NUL cuts nothing off", async () => {
     await client.problem(404, "api/runs%00x");
     await client.problem(404, "api/health%00");

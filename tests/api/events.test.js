@@ -51,6 +51,8 @@ test("Last-Event-ID and ?after= resume at every place without a gap or a repeat"
     }
     assert.deepEqual(await client.events(`${path}?after=${whole[2].id}`), whole.slice(3));
     assert.deepEqual(await client.events(`${path}?after=0`), whole);
+    // A browser that comes again sends the id it has, and the address that it was once given.
+    assert.deepEqual(await client.events(`${path}?after=${whole[0].id}`, { lastEventId: whole[2].id }), whole.slice(3));
 });
 
 test("a live stream that is cut and resumed again and again misses no epoch", async () => {

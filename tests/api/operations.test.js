@@ -144,6 +144,7 @@ test("health is 503 while the service ends, and even a step of many seconds does
     const problem = await client.problem(503, "api/health");
     assert.ok(problem.headers.get("retry-after"));
     await client.postProblem(503, "api/runs", smallTraining);
+    await client.problem(503, `api/runs/${told.id}`, { method: "DELETE" });
     assert.equal((await client.fetch("api/events")).status, 200); // ends at once
     assert.equal((await stopped).code, 0);
     assert.ok(performance.now() - started < endingMs());

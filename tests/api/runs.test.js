@@ -131,6 +131,7 @@ test("the list is newest first, in pages and by filters", async () => {
         assert.ok(page.runs.length <= 2);
         seen.push(...page.runs.map(({ id }) => id));
         before = page.next;
+        assert.equal(before, page.runs.length === 2 ? page.runs[1].id : null);
     }
     assert.deepEqual(seen, ids.reverse());
     const { runs } = await client.get("api/runs?state=cancelled");

@@ -7,7 +7,7 @@ import { startDaemon } from "../support/daemon.js";
 
 let daemon, client;
 before(async () => {
-    daemon = await startDaemon({ args: ["--workers", "1", "--host", "lab.example"] });
+    daemon = await startDaemon({ args: ["--workers", "1", "--host", "other.example,lab.example"] });
     client = new Client(daemon.url);
 });
 after(() => daemon.stop());
@@ -80,6 +80,10 @@ test("every answer carries the security headers", async () => {
     for (const path of ["", "api/health", "api/nothing"]) {
         const { headers } = await client.fetch(path);
         assert.match(headers.get("content-security-policy"), /default-src 'none'.*frame-ancestors 'none'/);
+        for (const directive of headers.get("content-security-policy").split("; ")) {
+            assert.match(directive, /^[a-z-]+( 'none'| 'self'|( data:| blob:))+$/, directive);
+        }
+        assert.equal(headers.get("cross-origin-resource-policy"), "same-origin");
         assert.equal(headers.get("x-content-type-options"), "nosniff");
         assert.equal(headers.get("referrer-policy"), "no-referrer");
         assert.equal(headers.get("access-control-allow-origin"), null);
@@ -96,6 +100,7 @@ test("HEAD has the headers of GET and no body", async () => {
 test("unknown paths are 404, other methods 405 with what is allowed, OPTIONS tells it", async () => {
     await client.problem(404, "api/nothing");
     await client.problem(404, "api/runs/");
+    await client.problem(404, "api/runs/", { method: "PUT" }); // an empty id is none
     await client.problem(404, "nothing.html");
     await client.problem(404, `api/${"x".repeat(3000)}`);
     const { headers } = await client.problem(405, "api/runs", { method: "PUT", body: "{}" });
@@ -112,7 +117,10 @@ test("a foreign Host is refused, loopback names and --host names are not", async
     const port = new URL(daemon.url).port;
     assert.equal((await request("api/health", { headers: { Host: "evil.example" } })).status, 421);
     assert.equal((await request("", { headers: { Host: `evil.example:${port}` } })).status, 421);
-    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, "[::1]:8080", "lab.example", "LAB.example:443"]) {
+    for (const host of ["lab", "lab.example.evil", "example", "other.example,lab.example", `:${port}`]) {
+        assert.equal((await request("api/health", { headers: { Host: host } })).status, 421, host);
+    }
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, "[::1]:8080", "other.example", "lab.example", "LAB.example:443"]) {
         assert.equal((await request("api/health", { headers: { Host: host } })).status, 200, host);
     }
 });
@@ -120,11 +128,13 @@ test("a foreign Host is refused, loopback names and --host names are not", async
 test("a page of another origin cannot write", async () => {
     const body = JSON.stringify({ experiment: "attention-steps" });
     const headers = (origin) => ({ "Content-Type": "application/json", Origin: origin });
-    for (const origin of ["http://evil.example", "null", "http://127.0.0.1:1"]) {
+    const own = new URL(daemon.url).origin;
+    for (const origin of ["http://evil.example", "null", "http://127.0.0.1:1", `${own}0`, `${own}.evil.example`]) {
         const answer = await request("api/runs", { method: "POST", headers: headers(origin), body });
         assert.equal(answer.status, 403, origin);
+        assert.equal((await request("api/runs/nobody", { method: "DELETE", headers: { Origin: origin } })).status, 403, origin);
     }
-    const own = new URL(daemon.url).origin;
+    assert.equal((await request("api/runs/nobody", { method: "DELETE", headers: { Origin: own } })).status, 404);
     assert.equal((await request("api/runs", { method: "POST", headers: headers(own), body })).status, 201);
 });
 
@@ -139,6 +149,7 @@ test("the page comes from inside the program, with an ETag", async () => {
         assert.equal(first.status, 200, path);
         assert.ok(first.headers.get("content-type").startsWith(type), path);
         assert.ok((await first.text()).length > 100, path);
+        assert.equal(first.headers.get("cache-control"), "no-cache", path); // kept, but asked about
         const again = await client.fetch(path, { headers: { "If-None-Match": first.headers.get("etag") } });
         assert.equal(again.status, 304, path);
         assert.equal(await again.text(), "");
