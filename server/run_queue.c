@@ -171,7 +171,3 @@ bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry) {
     lane_free_if_unused(queue, lane);
     return true;
 }
-
-size_t run_queue_length(const struct run_queue *queue) {
-    return queue->length;
-}

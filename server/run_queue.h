@@ -37,6 +37,5 @@ void run_queue_push(struct run_queue *queue, const char *owner, struct queue_ent
 struct queue_entry *run_queue_pop(struct run_queue *queue);
 /* Takes an entry out; false where it was not queued. */
 bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry);
-size_t run_queue_length(const struct run_queue *queue); /* without reserved places */
 
 #endif
