@@ -1,6 +1,6 @@
 /* The life of a request, driven by libmicrohttpd's callbacks:
  *
- *   first call      route, guards, rights, media type and announced size; a refusal is answered at once
+ *   first call      route, guards, rights, size, encoding and media type; a refusal is answered at once
  *   body            gathered up to the route's limit
  *   end of body     query and body are read, the handler runs: here, or on a background thread while the
  *                   connection is suspended
@@ -99,6 +99,18 @@ static void refuse_path(struct request *request, enum method method, const char 
     }
 }
 
+/* Nothing is unpacked here; RFC 9110, 12.5.3: the answer says which encodings would be taken. */
+static bool check_encoding(struct request *request) {
+    const char *encoding = request_header(request, "Content-Encoding");
+    if (request->match.route->body == BODY_NONE || !encoding || !*encoding ||
+        strcasecmp(encoding, "identity") == 0)
+        return true;
+    response_set_problem(&request->response, 415,
+                         "the body must be sent as it is, without Content-Encoding; it is %.100s", encoding);
+    response_add_header(&request->response, "Accept-Encoding", "identity");
+    return false;
+}
+
 static bool check_announced_body(struct request *request) {
     const struct route *route = request->match.route;
     const char *length = request_header(request, "Content-Length");
@@ -108,6 +120,8 @@ static bool check_announced_body(struct request *request) {
                              maximum, length);
         return false;
     }
+    if (!check_encoding(request))
+        return false;
     const char *type = request_header(request, "Content-Type");
     size_t type_length = type ? strcspn(type, "; \t") : 0;
     bool is_json =

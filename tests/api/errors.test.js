@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { Client, smallTraining } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
@@ -31,6 +32,21 @@ test("another media type is 415", async () => {
     }
     const run = await client.post("api/runs", smallTraining, { "Content-Type": "application/json; charset=utf-8" });
     assert.equal(run.status, 201);
+});
+
+test("a body that is packed is 415, whatever is in it", async () => {
+    const packed = gzipSync(JSON.stringify(smallTraining));
+    const bodies = { "api/runs": "application/json", "api/datasets?name=packed": "text/csv" };
+    for (const [path, type] of Object.entries(bodies)) {
+        for (const encoding of ["gzip", "br", "identity, gzip"]) {
+            const headers = { "Content-Type": type, "Content-Encoding": encoding };
+            const { detail } = await client.problem(415, path, { method: "POST", headers, body: packed });
+            assert.ok(detail.endsWith(`it is ${encoding}`), detail);
+        }
+    }
+    const refused = await client.post("api/runs", packed.toString("latin1"), { "Content-Encoding": "gzip" });
+    assert.equal(refused.headers.get("accept-encoding"), "identity");
+    assert.equal((await client.post("api/runs", smallTraining, { "Content-Encoding": "identity" })).status, 201);
 });
 
 test("too large a body is 413, announced or not", async () => {
