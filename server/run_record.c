@@ -68,7 +68,7 @@ struct event *run_event_create(const struct run_record *record, enum event_kind 
     return event;
 }
 
-/* What commit_change needs. */
+/* What the commits below need. */
 struct change {
     struct runs *runs;
     struct active_run *run; /* NULL: none is in memory */
@@ -92,8 +92,8 @@ static void change_active_run(const struct change *change) {
     pthread_mutex_unlock(&runs->mutex);
 }
 
-static bool commit_change(void *argument, const struct event_record *events, size_t count,
-                          struct error *error) {
+static bool commit_to_store(void *argument, const struct event_record *events, size_t count,
+                            struct error *error) {
     const struct change *change = argument;
     struct store *store = change->runs->store;
     if (!store->update_run(store, change->record, change->acknowledged, events, count, error))
@@ -103,27 +103,47 @@ static bool commit_change(void *argument, const struct event_record *events, siz
     return true;
 }
 
-/* Publishes the events of a record; with `stored`, together with the record itself. */
-static bool publish_record(struct runs *runs, struct active_run *run, const struct run_record *record,
-                           bool stored, bool acknowledged, struct error *error) {
+/* The run has ended but that cannot be stored: memory keeps it, and takes over the record. */
+static bool commit_to_memory(void *argument, const struct event_record *events, size_t count,
+                             struct error *error) {
+    (void)events, (void)count, (void)error;
+    const struct change *change = argument;
+    struct runs *runs = change->runs;
+    struct active_run *run = change->run;
+    pthread_mutex_lock(&runs->mutex);
+    runs->ended[change->record->state]++;
+    run_record_clear(&run->record);
+    run->record = *change->record;
+    run->is_unsaved = true;
+    runs->unsaved++;
+    pthread_mutex_unlock(&runs->mutex);
+    return true;
+}
+
+/* Publishes the events of a changed record. The commit makes the change while the log is not settled, so that
+ * nobody takes a run for ended and told before its end can be read (stream.c). */
+static bool publish_change(struct change *change,
+                           bool (*commit)(void *change, const struct event_record *events, size_t count,
+                                          struct error *error),
+                           struct error *error) {
     struct event *events[2];
-    size_t count = 0, wanted = run_state_has_ended(record->state) ? 2 : 1;
+    size_t count = 0, wanted = run_state_has_ended(change->record->state) ? 2 : 1;
     static const enum event_kind kinds[] = {EVENT_STATE, EVENT_END};
     for (; count < wanted; count++)
-        if ((events[count] = run_event_create(record, kinds[count], error)) == NULL)
+        if ((events[count] = run_event_create(change->record, kinds[count], error)) == NULL)
             break;
     if (count < wanted) {
         while (count > 0)
             event_release(events[--count]);
         return false;
     }
-    struct change change = {runs, run, record, acknowledged};
-    return event_log_publish(runs->log, events, count, stored ? commit_change : NULL, &change, error);
+    return event_log_publish(change->runs->log, events, count, commit, change, error);
 }
 
 bool run_record_publish(struct runs *runs, struct active_run *run, const struct run_record *record,
                         bool acknowledged, struct error *error) {
-    return publish_record(runs, run, record, true, acknowledged, error);
+    struct change change = {runs, run, record, acknowledged};
+    return publish_change(&change, commit_to_store, error);
 }
 
 /* The record of a run as it will be when it has ended. */
@@ -145,38 +165,24 @@ static bool ended_record(struct runs *runs, struct active_run *run, enum run_sta
     return true;
 }
 
-/* The run has ended but that could not be stored: memory keeps it, and those who watch hear of it. */
-static void keep_unsaved(struct runs *runs, struct active_run *run, struct run_record *record) {
-    struct run_record told;
-    bool is_copied = run_record_copy(&told, record, NULL);
-    pthread_mutex_lock(&runs->mutex);
-    runs->ended[record->state]++;
-    run_record_clear(&run->record);
-    run->record = *record;
-    run->is_unsaved = true;
-    runs->unsaved++;
-    pthread_mutex_unlock(&runs->mutex);
-    if (is_copied) {
-        publish_record(runs, NULL, &told, false, false, NULL);
-        run_record_clear(&told);
-    }
-}
-
 bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
                 const char *message, bool must_be_stored, struct error *error) {
     struct run_record record;
-    struct error failure = {0};
-    bool ok = ended_record(runs, run, state, result_json, message, &record, &failure);
-    if (ok && run_record_publish(runs, run, &record, must_be_stored, &failure)) {
+    struct error failure = {0}, failure_to_keep = {0};
+    if (!ended_record(runs, run, state, result_json, message, &record, error))
+        return false;
+    if (run_record_publish(runs, run, &record, must_be_stored, &failure)) {
         run_record_clear(&record);
         return true;
     }
-    if (ok && failure.code == ERROR_MEMORY)
-        record.result_json = NULL;
-    if (ok && (must_be_stored || failure.code == ERROR_MEMORY))
-        run_record_clear(&record);
-    else if (ok)
-        keep_unsaved(runs, run, &record);
+    struct change change = {runs, run, &record, false};
+    if (!must_be_stored && failure.code != ERROR_MEMORY &&
+        publish_change(&change, commit_to_memory, &failure_to_keep))
+        return error_set(error, failure.code, "%s", failure.message);
+    record.result_json = NULL;
+    run_record_clear(&record);
+    if (failure_to_keep.code != ERROR_NONE) /* for want of memory */
+        failure = failure_to_keep;
     return error_set(error, failure.code, "%s", failure.message);
 }
 

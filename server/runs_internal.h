@@ -87,8 +87,8 @@ bool run_record_publish(struct runs *runs, struct active_run *run, const struct 
                         bool acknowledged, struct error *error);
 /* Ends a run that the caller holds: stores and tells it, then forgets it. `result_json` is taken over. False
  * with ERROR_MEMORY: the run is as before and the result still the caller's. Where it cannot be stored: false
- * if `must_be_stored`, and the run is as before; else it stays in memory as ended, and storing it is tried
- * again. */
+ * if `must_be_stored`, and all is as before too; else the run stays in memory as ended, which is told, and
+ * storing it is tried again. */
 bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
                 const char *message, bool must_be_stored, struct error *error);
 /* Tries again to store what has ended. */

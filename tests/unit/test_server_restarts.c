@@ -281,6 +281,38 @@ START_TEST(a_full_disk_fails_the_run_and_nothing_else) {
 }
 END_TEST
 
+static bool refuse_update(struct store *self, const struct run_record *run, bool acknowledged,
+                          const struct event_record *events, size_t event_count, struct error *failure) {
+    (void)self, (void)run, (void)acknowledged, (void)events, (void)event_count;
+    return error_set(failure, ERROR_UNAVAILABLE, "the disk is full");
+}
+
+/* What a stream relies on: where the run is seen to have ended and the log is settled, the end can be read.
+ */
+START_TEST(an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen) {
+    open_all((struct runs_options){.worker_count = 1}, true);
+    store->update_run = refuse_update;
+    for (int i = 0; i < 100; i++) {
+        char id[ID_SIZE];
+        struct event *events[8];
+        uint64_t cursor = 0;
+        size_t count = 0;
+        bool has_ended = false;
+        create_run(SETTINGS("epochs=1"), id);
+        do
+            ck_assert(runs_find_ended(runs, id, &has_ended, &error));
+        while (!has_ended || !event_log_is_settled(log_));
+        ck_assert(event_log_read(log_, id, &cursor, 8, events, &count, &error));
+        ck_assert_uint_eq(count, 3);
+        ck_assert_int_eq(events[2]->kind, EVENT_END);
+        ck_assert_ptr_nonnull(strstr(events[2]->payload, "\"state\":\"failed\""));
+        for (size_t j = 0; j < count; j++)
+            event_release(events[j]);
+    }
+    close_all();
+}
+END_TEST
+
 static void add_tests(TCase *cases) {
     tcase_add_test(cases, an_interrupted_run_goes_on);
     tcase_add_test(cases, a_run_of_an_unknown_experiment_fails);
@@ -290,6 +322,7 @@ static void add_tests(TCase *cases) {
     tcase_add_test(cases, a_run_that_gets_on_may_be_killed_any_number_of_times);
     tcase_add_test(cases, a_clean_end_is_not_held_against_a_run);
     tcase_add_test(cases, a_full_disk_fails_the_run_and_nothing_else);
+    tcase_add_test(cases, an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen);
 }
 
 int main(void) {
