@@ -2,11 +2,10 @@
  */
 #include "server/store_sqlite.h"
 
-#include <stdlib.h>
-
 #define COMPARISON_COLUMNS "id, experiment, name, labels, seeds, created_ms, owner"
 
-static bool read_comparison(sqlite3_stmt *row, struct comparison_record *comparison, struct error *error) {
+static bool read_comparison(sqlite3_stmt *row, void *record, struct error *error) {
+    struct comparison_record *comparison = record;
     bool ok = true;
     column_identifier(row, 0, comparison->id);
     comparison->experiment = column_text(row, 1, &ok, error);
@@ -38,36 +37,27 @@ static bool store_find_comparison(struct store *store, const char *id, struct co
     return ok;
 }
 
+static void clear_comparison(void *record) {
+    comparison_record_clear(record);
+}
+
+static const struct row_kind comparison_rows = {sizeof(struct comparison_record), read_comparison,
+                                                clear_comparison};
+
 static bool store_list_comparisons(struct store *store, const char *before, size_t limit,
                                    struct comparison_record **comparisons, size_t *count,
                                    struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->reader;
     bool ok = true;
-    void *items = NULL;
-    size_t found = 0;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = statement_bind(reader, error,
                                              "SELECT " COMPARISON_COLUMNS " FROM comparisons"
                                              " WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2",
                                              "tz", before, limit);
-    while (statement_next(reader, statement, &ok, error)) {
-        struct comparison_record *comparison = list_grow(&items, found, sizeof *comparison, error);
-        ok = comparison != NULL;
-        if (ok) {
-            found++;
-            ok = read_comparison(statement, comparison, error);
-        }
-    }
+    struct row_list list = statement_list(reader, statement, &comparison_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
-    if (!ok) {
-        for (size_t i = 0; i < found; i++)
-            comparison_record_clear((struct comparison_record *)items + i);
-        free(items);
-        items = NULL;
-        found = 0;
-    }
-    *comparisons = items;
-    *count = found;
+    *comparisons = list.items;
+    *count = list.count;
     return ok;
 }
 

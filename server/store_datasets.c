@@ -9,7 +9,8 @@ enum { CACHE_BYTES_LIMIT = 64 * 1024 * 1024 };
 #define DATASET_COLUMNS                                                                                      \
     "name, format, created_ms, row_count, class_count, word_count, is_text, owner, length(bytes)"
 
-static bool read_dataset_row(sqlite3_stmt *row, struct dataset_record *dataset, struct error *error) {
+static bool read_dataset_row(sqlite3_stmt *row, void *record, struct error *error) {
+    struct dataset_record *dataset = record;
     bool ok = true;
     snprintf(dataset->name, sizeof dataset->name, "%s", (const char *)sqlite3_column_text(row, 0));
     snprintf(dataset->format, sizeof dataset->format, "%s", (const char *)sqlite3_column_text(row, 1));
@@ -42,33 +43,23 @@ static bool store_add_dataset(struct store *store, const struct dataset_record *
     return transaction_end(self, ok, error);
 }
 
+static void clear_dataset(void *record) {
+    dataset_record_clear(record);
+}
+
+static const struct row_kind dataset_rows = {sizeof(struct dataset_record), read_dataset_row, clear_dataset};
+
 static bool store_list_datasets(struct store *store, struct dataset_record **datasets, size_t *count,
                                 struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->reader;
     bool ok = true;
-    void *items = NULL;
-    size_t found = 0;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement =
         statement_bind(reader, error, "SELECT " DATASET_COLUMNS " FROM datasets ORDER BY name", "");
-    while (statement_next(reader, statement, &ok, error)) {
-        struct dataset_record *dataset = list_grow(&items, found, sizeof *dataset, error);
-        ok = dataset != NULL;
-        if (ok) {
-            found++;
-            ok = read_dataset_row(statement, dataset, error);
-        }
-    }
+    struct row_list list = statement_list(reader, statement, &dataset_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
-    if (!ok) {
-        for (size_t i = 0; i < found; i++)
-            dataset_record_clear((struct dataset_record *)items + i);
-        free(items);
-        items = NULL;
-        found = 0;
-    }
-    *datasets = items;
-    *count = found;
+    *datasets = list.items;
+    *count = list.count;
     return ok;
 }
 

@@ -62,64 +62,53 @@ static double column_real(sqlite3_stmt *statement, int column) {
                                                                  : sqlite3_column_double(statement, column);
 }
 
+static bool read_metrics(sqlite3_stmt *row, void *record, struct error *error) {
+    struct epoch_metrics *metrics = record;
+    (void)error;
+    metrics->epoch = (size_t)sqlite3_column_int64(row, 0);
+    metrics->train_loss = column_real(row, 1);
+    metrics->test_accuracy = column_real(row, 2);
+    metrics->seconds = column_real(row, 3);
+    return true;
+}
+
+static const struct row_kind metrics_rows = {sizeof(struct epoch_metrics), read_metrics, NULL};
+
 static bool store_read_metrics(struct store *store, const char *run_id, struct epoch_metrics **rows,
                                size_t *count, struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     bool ok = true;
-    void *items = NULL;
-    size_t found = 0;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = statement_bind(reader, error,
                                              "SELECT epoch, train_loss, test_accuracy, seconds FROM metrics"
                                              " WHERE run = ? ORDER BY epoch",
                                              "t", run_id);
-    while (statement_next(reader, statement, &ok, error)) {
-        struct epoch_metrics *row = list_grow(&items, found, sizeof *row, error);
-        ok = row != NULL;
-        if (!ok)
-            continue;
-        found++;
-        row->epoch = (size_t)sqlite3_column_int64(statement, 0);
-        row->train_loss = column_real(statement, 1);
-        row->test_accuracy = column_real(statement, 2);
-        row->seconds = column_real(statement, 3);
-    }
+    struct row_list list = statement_list(reader, statement, &metrics_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
-    if (!ok) {
-        free(items);
-        items = NULL;
-        found = 0;
-    }
-    *rows = items;
-    *count = found;
+    *rows = list.items;
+    *count = list.count;
     return ok;
 }
+
+static bool read_epoch(sqlite3_stmt *row, void *record, struct error *error) {
+    (void)error;
+    *(size_t *)record = (size_t)sqlite3_column_int64(row, 0);
+    return true;
+}
+
+static const struct row_kind epoch_rows = {sizeof(size_t), read_epoch, NULL};
 
 static bool store_list_epochs_kept(struct store *store, const char *run_id, size_t **epochs, size_t *count,
                                    struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->reader;
     bool ok = true;
-    void *items = NULL;
-    size_t found = 0;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement =
         statement_bind(reader, error, "SELECT epoch FROM weights WHERE run = ? ORDER BY epoch", "t", run_id);
-    while (statement_next(reader, statement, &ok, error)) {
-        size_t *epoch = list_grow(&items, found, sizeof *epoch, error);
-        ok = epoch != NULL;
-        if (ok) {
-            found++;
-            *epoch = (size_t)sqlite3_column_int64(statement, 0);
-        }
-    }
+    struct row_list list = statement_list(reader, statement, &epoch_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
-    if (!ok) {
-        free(items);
-        items = NULL;
-        found = 0;
-    }
-    *epochs = items;
-    *count = found;
+    *epochs = list.items;
+    *count = list.count;
     return ok;
 }
 

@@ -13,13 +13,27 @@ bool store_insert_events(struct connection *writer, const struct event_record *e
     return true;
 }
 
+static bool read_event(sqlite3_stmt *row, void *record, struct error *error) {
+    struct event_record *event = record;
+    bool ok = true;
+    event->id = (uint64_t)sqlite3_column_int64(row, 0);
+    column_identifier(row, 1, event->run_id);
+    event->kind = (enum event_kind)sqlite3_column_int(row, 2);
+    event->payload = column_text(row, 3, &ok, error);
+    return ok;
+}
+
+static void clear_event(void *record) {
+    free(((struct event_record *)record)->payload);
+}
+
+static const struct row_kind event_rows = {sizeof(struct event_record), read_event, clear_event};
+
 static bool store_read_events(struct store *store, const char *run_id, uint64_t after, uint64_t before,
                               size_t limit, struct event_record **events, size_t *count,
                               struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->reader;
     bool ok = true;
-    void *items = NULL;
-    size_t found = 0;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement =
         run_id != NULL
@@ -31,27 +45,10 @@ static bool store_read_events(struct store *store, const char *run_id, uint64_t 
                              "SELECT id, run, kind, payload FROM events WHERE id > ? AND id < ?"
                              " ORDER BY id LIMIT ?",
                              "iiz", (int64_t)after, (int64_t)before, limit);
-    while (statement_next(reader, statement, &ok, error)) {
-        struct event_record *event = list_grow(&items, found, sizeof *event, error);
-        ok = event != NULL;
-        if (!ok)
-            continue;
-        found++;
-        event->id = (uint64_t)sqlite3_column_int64(statement, 0);
-        column_identifier(statement, 1, event->run_id);
-        event->kind = (enum event_kind)sqlite3_column_int(statement, 2);
-        event->payload = column_text(statement, 3, &ok, error);
-    }
+    struct row_list list = statement_list(reader, statement, &event_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
-    if (!ok) {
-        for (size_t i = 0; i < found; i++)
-            free(((struct event_record *)items)[i].payload);
-        free(items);
-        items = NULL;
-        found = 0;
-    }
-    *events = items;
-    *count = found;
+    *events = list.items;
+    *count = list.count;
     return ok;
 }
 

@@ -9,7 +9,8 @@
     " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
     " attempts, attempted_ms"
 
-static bool read_run(sqlite3_stmt *row, struct run_record *run, struct error *error) {
+static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
+    struct run_record *run = record;
     bool ok = true;
     column_identifier(row, 0, run->id);
     run->experiment = column_text(row, 1, &ok, error);
@@ -136,35 +137,16 @@ static bool store_read_result(struct store *store, const char *id, char **result
     return ok;
 }
 
-/* Reads all rows of a bound statement; locks nothing. */
-static bool read_runs(struct connection *reader, sqlite3_stmt *statement, struct run_record **runs,
-                      size_t *count, struct error *error) {
-    bool ok = true;
-    void *items = NULL;
-    size_t found = 0;
-    while (statement_next(reader, statement, &ok, error)) {
-        struct run_record *run = list_grow(&items, found, sizeof *run, error);
-        ok = run != NULL;
-        if (ok) {
-            found++;
-            ok = read_run(statement, run, error);
-        }
-    }
-    if (!ok) {
-        for (size_t i = 0; i < found; i++)
-            run_record_clear((struct run_record *)items + i);
-        free(items);
-        items = NULL;
-        found = 0;
-    }
-    *runs = items;
-    *count = found;
-    return ok;
+static void clear_run(void *record) {
+    run_record_clear(record);
 }
+
+static const struct row_kind run_rows = {sizeof(struct run_record), read_run, clear_run};
 
 static bool store_list_runs(struct store *store, const struct run_filter *filter, struct run_record **runs,
                             size_t *count, struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true;
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = statement_bind(
         reader, error,
@@ -173,22 +155,27 @@ static bool store_list_runs(struct store *store, const struct run_filter *filter
         " ORDER BY id DESC LIMIT ?6",
         "ittttz", (int64_t)filter->state, filter->experiment, filter->comparison, filter->owner,
         filter->before, filter->limit);
-    bool ok = read_runs(reader, statement, runs, count, error);
+    struct row_list list = statement_list(reader, statement, &run_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
+    *runs = list.items;
+    *count = list.count;
     return ok;
 }
 
 static bool store_list_unfinished_runs(struct store *store, struct run_record **runs, size_t *count,
                                        struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true;
     pthread_mutex_lock(&reader->mutex);
     /* Those that were running come first: they had waited longer. */
     sqlite3_stmt *statement = statement_bind(reader, error,
                                              "SELECT " RUN_COLUMNS " FROM runs WHERE state IN (?, ?)"
                                              " ORDER BY state DESC, id",
                                              "ii", (int64_t)RUN_QUEUED, (int64_t)RUN_RUNNING);
-    bool ok = read_runs(reader, statement, runs, count, error);
+    struct row_list list = statement_list(reader, statement, &run_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
+    *runs = list.items;
+    *count = list.count;
     return ok;
 }
 

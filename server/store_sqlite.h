@@ -66,9 +66,20 @@ char *column_text(sqlite3_stmt *statement, int column, bool *ok, struct error *e
 void *column_blob(sqlite3_stmt *statement, int column, size_t *size, bool *ok, struct error *error);
 void column_identifier(sqlite3_stmt *statement, int column, char id[ID_SIZE]);
 
-/* Makes room for one more item of `size` bytes in *items, which holds `count`; zeroes it. NULL when out of
- * memory. */
-void *list_grow(void **items, size_t count, size_t size, struct error *error);
+/* What a row becomes: `read` fills in a record of `size` bytes that was zeroed, `clear` (may be NULL)
+ * releases what it owns. */
+struct row_kind {
+    size_t size;
+    bool (*read)(sqlite3_stmt *row, void *record, struct error *error);
+    void (*clear)(void *record);
+};
+struct row_list {
+    void *items; /* an array of records, malloc; NULL without any */
+    size_t count;
+};
+/* All rows of a bound statement. On failure *ok is cleared, error set and the list empty. */
+struct row_list statement_list(struct connection *connection, sqlite3_stmt *statement,
+                               const struct row_kind *kind, bool *ok, struct error *error);
 
 /* Each file adds its functions to the table. */
 void store_install_runs(struct store *store);

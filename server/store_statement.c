@@ -208,18 +208,35 @@ void column_identifier(sqlite3_stmt *statement, int column, char id[ID_SIZE]) {
     snprintf(id, ID_SIZE, "%s", text != NULL ? text : "");
 }
 
-void *list_grow(void **items, size_t count, size_t size, struct error *error) {
+/* Makes room for one more item of `size` bytes and zeroes it. NULL when out of memory. */
+static void *list_grow(struct row_list *list, size_t size, struct error *error) {
     /* Doubles at the powers of two, so that no capacity need be kept. */
-    if ((count & (count - 1)) == 0) {
-        size_t capacity = count == 0 ? 1 : count * 2;
-        void *grown = realloc(*items, capacity * size);
+    if ((list->count & (list->count - 1)) == 0) {
+        size_t capacity = list->count == 0 ? 1 : list->count * 2;
+        void *grown = realloc(list->items, capacity * size);
         if (grown == NULL) {
             error_set_memory(error, capacity * size);
             return NULL;
         }
-        *items = grown;
+        list->items = grown;
     }
-    void *item = (char *)*items + count * size;
+    void *item = (char *)list->items + list->count * size;
     memset(item, 0, size);
+    list->count++;
     return item;
+}
+
+struct row_list statement_list(struct connection *connection, sqlite3_stmt *statement,
+                               const struct row_kind *kind, bool *ok, struct error *error) {
+    struct row_list list = {0};
+    while (statement_next(connection, statement, ok, error)) {
+        void *record = list_grow(&list, kind->size, error);
+        *ok = record != NULL && kind->read(statement, record, error);
+    }
+    if (*ok)
+        return list;
+    for (size_t i = 0; kind->clear != NULL && i < list.count; i++)
+        kind->clear((char *)list.items + i * kind->size);
+    free(list.items);
+    return (struct row_list){0};
 }
