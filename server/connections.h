@@ -2,8 +2,8 @@
  *
  * libmicrohttpd closes a connection on which nothing moves; a client that sends a byte now and then would
  * keep one for ever. So the head of a request, its body and the taking of an answer each have a deadline
- * here; a thread that sleeps until the earliest one shuts down the sockets of those that miss it, and
- * libmicrohttpd then cleans up. While the service owes the answer, and on event streams, there is none. */
+ * here; the sockets of those that miss it are shut down (by a thread of deadline_watch.h), and libmicrohttpd
+ * then cleans up. While the service owes the answer, and on event streams, there is none. */
 #ifndef ATTNLAB_SERVER_CONNECTIONS_H
 #define ATTNLAB_SERVER_CONNECTIONS_H
 

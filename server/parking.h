@@ -1,8 +1,8 @@
 /* Connections that wait: for the next event of a run (or of any run), or for a moment in time.
  *
- * A waiting connection is suspended in libmicrohttpd, so it costs no thread and no wake-up. One clock thread
- * serves all deadlines (pings of idle streams, ends of `?wait=`) and sleeps until the earliest. No wake-up is
- * lost: the caller notes parking_version, looks for news, and parks only if nothing was notified since. */
+ * A waiting connection is suspended in libmicrohttpd, so it costs no thread and no wake-up. One thread
+ * (deadline_watch.h) serves all deadlines: pings of idle streams, ends of `?wait=`. No wake-up is lost: the
+ * caller notes parking_version, looks for news, and parks only if nothing was notified since. */
 #ifndef ATTNLAB_SERVER_PARKING_H
 #define ATTNLAB_SERVER_PARKING_H
 
