@@ -15,9 +15,9 @@ static void wake_readers(void *owner, const struct event *event) {
 }
 
 /* Every worker has the same share of the memory: whichever runs meet, together they never take more than all
- * of it (but for retrieval, whose files decide its size), and none waits for another's to be free. Unless
- * told otherwise there are as many workers as cores, but no more than have a share that is enough for an
- * ordinary run. */
+ * of it (retrieval may, with files larger than the published ones), and none waits for another's to be free.
+ * Unless told otherwise there are as many workers as cores, but no more than have a share that is enough for
+ * an ordinary run. */
 static size_t share_memory(struct service *service) {
     const struct options *options = service->options;
     unsigned long long memory =

@@ -13,6 +13,9 @@
 /* A part is what one core works on at a time; a block what is kept, and after which progress is told. */
 enum { PART_IMAGES = 10, BLOCK_PARTS = 20, BLOCK_IMAGES = PART_IMAGES * BLOCK_PARTS, KEY_SIZE = 128 };
 
+/* Of the weights: what the decoder hands over, the arrays, and the network made of them. */
+enum { WEIGHT_COPIES = 3 };
+
 struct block_work {
     const struct mobilenet *network;
     const struct convolution_kernels *kernels;
@@ -23,6 +26,11 @@ struct block_work {
     bool failed[BLOCK_PARTS]; /* for want of memory */
 };
 
+/* Floats that one part takes: its resized images and the network's workspace. */
+static size_t part_size(const struct mobilenet *network, size_t size) {
+    return PART_IMAGES * size * size * RESIZE_CHANNELS + mobilenet_workspace_size(network, PART_IMAGES, size);
+}
+
 /* Beyond the file's last image a part is filled up with that one, so that every product has its usual shape.
  */
 static void embed_part(void *argument, size_t part) {
@@ -30,8 +38,7 @@ static void embed_part(void *argument, size_t part) {
     const struct idx_array *images = work->images;
     size_t pixels = images->shape[1] * images->shape[2];
     size_t input_size = work->size * work->size * RESIZE_CHANNELS;
-    size_t workspace_size = mobilenet_workspace_size(work->network, PART_IMAGES, work->size);
-    float *inputs = malloc((PART_IMAGES * input_size + workspace_size) * sizeof *inputs);
+    float *inputs = malloc(part_size(work->network, work->size) * sizeof *inputs);
     work->failed[part] = inputs == NULL;
     if (inputs == NULL)
         return;
@@ -57,8 +64,7 @@ static bool embed_block(struct block_work *work, const struct parallel_executor 
             embed_part(work, part);
     for (size_t part = 0; part < BLOCK_PARTS; part++)
         if (work->failed[part])
-            return error_set_memory(error, mobilenet_workspace_size(work->network, PART_IMAGES, work->size) *
-                                               sizeof(float));
+            return error_set_memory(error, part_size(work->network, work->size) * sizeof(float));
     return true;
 }
 
@@ -164,4 +170,15 @@ bool image_embeddings_compute(struct image_embeddings *embeddings, const struct 
 void image_embeddings_free(struct image_embeddings *embeddings) {
     free(embeddings->values);
     *embeddings = (struct image_embeddings){0};
+}
+
+bool image_embeddings_measure(size_t count, size_t size, unsigned long long *bytes, struct error *error) {
+    struct mobilenet *outline = mobilenet_create_layers(&mobilenet_v2_shape, error);
+    if (outline == NULL)
+        return false;
+    unsigned long long floats = (unsigned long long)(count + BLOCK_IMAGES) * outline->output_channels +
+                                WEIGHT_COPIES * outline->parameter_count + part_size(outline, size);
+    *bytes = floats * sizeof(float);
+    mobilenet_free(outline);
+    return true;
 }

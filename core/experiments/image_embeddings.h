@@ -23,4 +23,8 @@ bool image_embeddings_compute(struct image_embeddings *embeddings, const struct 
                               struct error *error);
 void image_embeddings_free(struct image_embeddings *embeddings);
 
+/* Bytes that computing them takes beside the files, with what comes of it, on one core: each that helps works
+ * in as much memory of its own. False with ERROR_MEMORY. */
+bool image_embeddings_measure(size_t count, size_t size, unsigned long long *bytes, struct error *error);
+
 #endif

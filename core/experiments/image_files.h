@@ -14,6 +14,13 @@
 #define IMAGE_FILES_IMAGES  "train-images-idx3-ubyte.gz"
 #define IMAGE_FILES_LABELS  "train-labels-idx1-ubyte.gz"
 
+/* What the published files take in memory: 60,000 images of 28 x 28 bytes, a label each, and the weight file.
+ */
+enum {
+    IMAGE_FILES_PIXELS = 28 * 28,
+    IMAGE_FILES_BYTES = 60000 * (IMAGE_FILES_PIXELS + 1) + 9392760,
+};
+
 /* Zero-initialise; free with image_files_free. */
 struct image_files {
     void *weights; /* owned: the file as it is */

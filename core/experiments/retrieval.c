@@ -5,6 +5,7 @@
  * file's first images; several are drawn from a pool by numpy's permutation, one after the other. */
 #include "core/experiments/experiments.h"
 #include "core/experiments/retrieval_report.h"
+#include "core/pretrained/mobilenet.h"
 #include "core/random/numpy_random.h"
 
 #include <stdlib.h>
@@ -110,9 +111,30 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
     return true;
 }
 
+/* Counts what the parameters decide and, of the files, the published ones. */
+static void check_memory(const struct parameter_set *set, unsigned long long memory_limit_bytes,
+                         struct parameter_faults *faults) {
+    bool random = parameter_integer(set, "splits") > 1;
+    size_t used = size_parameter(set, "queries") + size_parameter(set, "database");
+    size_t images = random ? size_parameter(set, "pool") : used;
+    unsigned long long bytes = 0;
+    if (!image_embeddings_measure(images, size_parameter(set, "size"), &bytes, NULL)) {
+        faults->out_of_memory = true;
+        return;
+    }
+    bytes += IMAGE_FILES_BYTES;
+    bytes += (unsigned long long)(images + used) * IMAGE_FILES_PIXELS * sizeof(float);
+    bytes += (unsigned long long)used * mobilenet_v2_shape.output_channels * sizeof(float);
+    bytes += (unsigned long long)NEAREST_BATCH * used * sizeof(float);
+    if (bytes > memory_limit_bytes)
+        parameter_faults_add(faults, random ? "pool" : "database",
+                             "is too large: the run would take %.1f MB of memory with the published files, "
+                             "at most %.1f MB are allowed",
+                             (double)bytes / 1e6, (double)memory_limit_bytes / 1e6);
+}
+
 static void validate(const struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
-    (void)memory_limit_bytes;
     size_t used = size_parameter(set, "queries") + size_parameter(set, "database");
     bool random = parameter_integer(set, "splits") > 1;
     if (random && size_parameter(set, "pool") < used)
@@ -122,6 +144,8 @@ static void validate(const struct parameter_set *set, const struct data_source *
         parameter_faults_add(faults, "database_first", "is for one split; got %zu splits",
                              size_parameter(set, "splits"));
     image_files_validate(set, data, faults);
+    if (faults->count == 0)
+        check_memory(set, memory_limit_bytes, faults);
 }
 
 /* One space: a normalized row for every image that the run uses, and room for one split's rows. */

@@ -113,14 +113,19 @@ static void teardown(void) {
 }
 
 /* Checks the parameters against the fake files, as experiment_prepare does for a request. */
-static void prepare(const char *const *settings, struct parameter_set *set, struct parameter_faults *faults) {
+static void prepare_within(unsigned long long memory_limit, const char *const *settings,
+                           struct parameter_set *set, struct parameter_faults *faults) {
     struct error error = {0};
     struct data_source data = fake_data();
     ck_assert(parameter_set_init(set, experiment_retrieval.parameters, experiment_retrieval.parameter_count,
                                  &error));
     for (; settings != NULL && *settings != NULL; settings += 2)
         parameter_set_from_text(set, (size_t)parameter_find(set, settings[0]), settings[1], faults);
-    ck_assert(experiment_prepare(&experiment_retrieval, set, &data, TEST_MEMORY_LIMIT, faults, &error));
+    ck_assert(experiment_prepare(&experiment_retrieval, set, &data, memory_limit, faults, &error));
+}
+
+static void prepare(const char *const *settings, struct parameter_set *set, struct parameter_faults *faults) {
+    prepare_within(TEST_MEMORY_LIMIT, settings, set, faults);
 }
 
 static bool run_with(const char *const *settings, const struct parallel_executor *parallel,
@@ -347,6 +352,36 @@ START_TEST(values_must_fit_together) {
 }
 END_TEST
 
+/* The published files and the network take 84 MB, an image of the database twice its pixels and twice its
+ * embedding as floats. */
+START_TEST(a_run_that_would_take_too_much_memory_is_refused) {
+    static const struct {
+        unsigned long long limit;
+        const char *settings[7], *field;
+    } cases[] = {
+        {130000000, {NULL}, NULL},
+        {100000000, {NULL}, "database"},
+        {270000000, {"queries", "1000", "database", "9000"}, NULL},
+        {250000000, {"queries", "1000", "database", "9000"}, "database"},
+        {200000000, {"splits", "5", "pool", "10000"}, NULL},
+        {180000000, {"splits", "5", "pool", "10000"}, "pool"},
+        {130000000, {"size", "224"}, "database"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct parameter_set set;
+        struct parameter_faults faults = {0};
+        prepare_within(cases[i].limit, cases[i].settings, &set, &faults);
+        ck_assert_uint_eq(faults.count, cases[i].field != NULL);
+        if (faults.count > 0) {
+            ck_assert_str_eq(faults.items[0].field, cases[i].field);
+            ck_assert_ptr_nonnull(strstr(faults.items[0].message, "is too large: the run would take "));
+        }
+        parameter_faults_free(&faults);
+        parameter_set_free(&set);
+    }
+}
+END_TEST
+
 START_TEST(bad_files_end_the_run_with_a_reason) {
     assert_fails(SETTINGS("size", "32", "queries", "31", "database", "200"),
                  "queries and database together must be at most the file's 230 images; got 231");
@@ -410,6 +445,7 @@ int main(void) {
     tcase_add_test(cases, threads_do_not_change_a_bit);
     tcase_add_test(cases, missing_files_are_named_with_where_they_come_from);
     tcase_add_test(cases, values_must_fit_together);
+    tcase_add_test(cases, a_run_that_would_take_too_much_memory_is_refused);
     tcase_add_test(cases, bad_files_end_the_run_with_a_reason);
     tcase_add_test(cases, a_cancelled_run_says_so);
     tcase_add_test(cases, nearest_come_first_and_of_equals_the_lower_row);
