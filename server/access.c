@@ -177,7 +177,7 @@ static void write_owner(struct request *request) {
     const struct options *options = request->service->options;
     const char *cookie = find_cookie(request, owner_cookie);
     if (options->access == ACCESS_TOKEN && caller->role == ROLE_LECTURER) {
-        snprintf(caller->owner, sizeof caller->owner, "lecturer");
+        snprintf(caller->owner, sizeof caller->owner, OWNER_LECTURER);
     } else if (cookie) {
         unsigned char digest[SHA256_SIZE];
         char text[SHA256_TEXT_SIZE];

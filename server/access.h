@@ -29,8 +29,9 @@ enum access_need {
 
 enum access_role { ROLE_STRANGER, ROLE_STUDENT, ROLE_LECTURER };
 
-/* Whose runs are whose: "lecturer", or made from the student's cookie, or from the address where a client
+/* Whose runs are whose: OWNER_LECTURER, or made from the student's cookie, or from the address where a client
  * keeps none. Runs of the latter kind take turns in the queue like all others, but nobody owns them. */
+#define OWNER_LECTURER "lecturer"
 enum { OWNER_SIZE = 64 };
 struct caller {
     enum access_role role;

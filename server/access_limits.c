@@ -91,7 +91,7 @@ bool access_check_data(struct request *request, size_t size) {
     }
     for (size_t i = 0; i < count; i++) {
         used += strcmp(records[i].owner, request->caller.owner) == 0 ? records[i].size_bytes : 0;
-        used_by_all += strcmp(records[i].owner, "lecturer") != 0 ? records[i].size_bytes : 0;
+        used_by_all += strcmp(records[i].owner, OWNER_LECTURER) != 0 ? records[i].size_bytes : 0;
         dataset_record_clear(&records[i]);
     }
     free(records);

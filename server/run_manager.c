@@ -106,8 +106,12 @@ struct runs *runs_open(const struct runs_options *options, struct store *store, 
     runs->find_experiment = options->find_experiment != NULL ? options->find_experiment : experiment_find;
     pthread_mutex_init(&runs->mutex, NULL);
     size_t limit = options->queue_limit > 0 ? options->queue_limit : QUEUE_LIMIT;
-    size_t own = options->queue_limit_per_owner > 0 ? options->queue_limit_per_owner : limit;
-    runs->queue = run_queue_create(limit, own, error);
+    const struct queue_limits limits = {
+        .waiting = limit,
+        .waiting_per_owner = options->queue_limit_per_owner > 0 ? options->queue_limit_per_owner : limit,
+        .out_per_owner = options->running_limit_per_owner,
+        .favourite = options->favourite_owner};
+    runs->queue = run_queue_create(&limits, error);
     if (runs->queue != NULL && restore_runs(runs, error))
         return runs;
     runs_close(runs);
@@ -139,9 +143,16 @@ static void *take_run(void *owner) {
     return entry;
 }
 
-/* struct worker_callbacks' perform. */
+/* struct worker_callbacks' perform. Where this lets another run of the same owner begin, this worker takes
+ * it: none has to be woken. */
 static void perform_run(void *owner, void *task, const struct parallel_executor *parallel) {
-    run_perform(owner, task, parallel);
+    struct runs *runs = owner;
+    struct active_run *run = task;
+    struct queue_lane *lane = run->entry.lane;
+    run_perform(runs, run, parallel);
+    pthread_mutex_lock(&runs->mutex);
+    run_queue_leave(runs->queue, lane);
+    pthread_mutex_unlock(&runs->mutex);
 }
 
 bool runs_start(struct runs *runs, struct error *error) {

@@ -1,4 +1,5 @@
-/* Lanes in a ring: run_queue_pop takes from the lane whose turn it is and moves on to the next. */
+/* Lanes in a ring: run_queue_pop takes from the first lane that may give, beginning with the one whose turn
+ * it is, and moves on to the next. */
 #include "server/run_queue.h"
 
 #include <stdlib.h>
@@ -8,24 +9,36 @@ struct queue_lane {
     struct queue_lane *next, *previous; /* the ring of all lanes */
     char *owner;
     struct queue_entry *first, *last;
-    size_t length, reserved;
+    size_t length, reserved, out;
 };
 
 struct run_queue {
-    size_t limit, limit_per_owner;
+    struct queue_limits limits;
     size_t length, reserved;
     struct queue_lane *turn; /* the lane to look at next; NULL without lanes */
 };
 
-struct run_queue *run_queue_create(size_t limit, size_t limit_per_owner, struct error *error) {
+struct run_queue *run_queue_create(const struct queue_limits *limits, struct error *error) {
     struct run_queue *queue = calloc(1, sizeof *queue);
     if (queue == NULL) {
         error_set_memory(error, sizeof *queue);
         return NULL;
     }
-    queue->limit = limit;
-    queue->limit_per_owner = limit_per_owner;
+    queue->limits = *limits;
     return queue;
+}
+
+/* It has its turn after all others. */
+static void lane_link(struct run_queue *queue, struct queue_lane *lane) {
+    if (queue->turn == NULL) {
+        lane->next = lane->previous = lane;
+        queue->turn = lane;
+    } else {
+        lane->next = queue->turn;
+        lane->previous = queue->turn->previous;
+        lane->previous->next = lane;
+        lane->next->previous = lane;
+    }
 }
 
 static void lane_unlink(struct run_queue *queue, struct queue_lane *lane) {
@@ -33,6 +46,10 @@ static void lane_unlink(struct run_queue *queue, struct queue_lane *lane) {
     lane->previous->next = lane->next;
     if (queue->turn == lane)
         queue->turn = lane->next == lane ? NULL : lane->next;
+}
+
+static void lane_free(struct run_queue *queue, struct queue_lane *lane) {
+    lane_unlink(queue, lane);
     free(lane->owner);
     free(lane);
 }
@@ -41,7 +58,7 @@ void run_queue_free(struct run_queue *queue) {
     if (queue == NULL)
         return;
     while (queue->turn != NULL)
-        lane_unlink(queue, queue->turn);
+        lane_free(queue, queue->turn);
     free(queue);
 }
 
@@ -57,7 +74,6 @@ static struct queue_lane *lane_find(const struct run_queue *queue, const char *o
     return NULL;
 }
 
-/* A new lane has its turn after all others. */
 static struct queue_lane *lane_create(struct run_queue *queue, const char *owner, struct error *error) {
     struct queue_lane *lane = calloc(1, sizeof *lane);
     char *copy = strdup(owner);
@@ -68,21 +84,13 @@ static struct queue_lane *lane_create(struct run_queue *queue, const char *owner
         return NULL;
     }
     lane->owner = copy;
-    if (queue->turn == NULL) {
-        lane->next = lane->previous = lane;
-        queue->turn = lane;
-    } else {
-        lane->next = queue->turn;
-        lane->previous = queue->turn->previous;
-        lane->previous->next = lane;
-        lane->next->previous = lane;
-    }
+    lane_link(queue, lane);
     return lane;
 }
 
 static void lane_free_if_unused(struct run_queue *queue, struct queue_lane *lane) {
-    if (lane->length == 0 && lane->reserved == 0)
-        lane_unlink(queue, lane);
+    if (lane->length == 0 && lane->reserved == 0 && lane->out == 0)
+        lane_free(queue, lane);
 }
 
 bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
@@ -91,19 +99,23 @@ bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count,
     size_t waiting = queue->length + queue->reserved;
     size_t own = lane != NULL ? lane->length + lane->reserved : 0;
     bool is_limited = own_limit != QUEUE_WITHOUT_LIMITS;
-    if (own_limit == 0 || own_limit > queue->limit_per_owner)
-        own_limit = queue->limit_per_owner;
+    if (own_limit == 0 || own_limit > queue->limits.waiting_per_owner)
+        own_limit = queue->limits.waiting_per_owner;
     if (is_limited && own + count > own_limit)
         return error_set(
             error, ERROR_LIMIT,
             "you have %zu runs waiting and at most %zu may wait: try again when some have started", own,
             own_limit);
-    if (is_limited && waiting + count > queue->limit)
+    if (is_limited && waiting + count > queue->limits.waiting)
         return error_set(error, ERROR_LIMIT,
                          "%zu runs are waiting and the queue holds %zu: try again when some have started",
-                         waiting, queue->limit);
+                         waiting, queue->limits.waiting);
     if (lane == NULL && (lane = lane_create(queue, owner, error)) == NULL)
         return false;
+    if (own == 0) { /* one that only has entries out had its turn */
+        lane_unlink(queue, lane);
+        lane_link(queue, lane);
+    }
     lane->reserved += count;
     queue->reserved += count;
     return true;
@@ -122,6 +134,7 @@ void run_queue_push(struct run_queue *queue, const char *owner, struct queue_ent
     queue->reserved--;
     entry->next = NULL;
     entry->lane = lane;
+    entry->is_waiting = true;
     if (lane->first == NULL)
         lane->first = entry;
     else
@@ -142,32 +155,46 @@ static struct queue_entry *lane_take(struct run_queue *queue, struct queue_lane 
     if (lane->last == entry)
         lane->last = previous;
     entry->next = NULL;
-    entry->lane = NULL;
+    entry->is_waiting = false;
     lane->length--;
     queue->length--;
     return entry;
 }
 
+static bool lane_may_give(const struct run_queue *queue, const struct queue_lane *lane) {
+    const struct queue_limits *limits = &queue->limits;
+    bool is_bound = limits->out_per_owner > 0 &&
+                    (limits->favourite == NULL || strcmp(lane->owner, limits->favourite) != 0);
+    return lane->length > 0 && (!is_bound || lane->out < limits->out_per_owner);
+}
+
 struct queue_entry *run_queue_pop(struct run_queue *queue) {
-    if (queue->length == 0)
-        return NULL;
     struct queue_lane *lane = queue->turn;
-    while (lane->length == 0)
-        lane = lane->next;
+    if (lane == NULL)
+        return NULL;
+    while (!lane_may_give(queue, lane))
+        if ((lane = lane->next) == queue->turn)
+            return NULL;
     struct queue_entry *entry = lane_take(queue, lane, NULL);
+    lane->out++;
     queue->turn = lane->next;
-    lane_free_if_unused(queue, lane);
     return entry;
+}
+
+void run_queue_leave(struct run_queue *queue, struct queue_lane *lane) {
+    lane->out--;
+    lane_free_if_unused(queue, lane);
 }
 
 bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry) {
     struct queue_lane *lane = entry->lane;
-    if (lane == NULL)
+    if (!entry->is_waiting)
         return false;
     struct queue_entry *previous = NULL;
     for (struct queue_entry *other = lane->first; other != entry; other = other->next)
         previous = other;
     lane_take(queue, lane, previous);
+    entry->lane = NULL;
     lane_free_if_unused(queue, lane);
     return true;
 }

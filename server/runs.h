@@ -13,10 +13,12 @@
 #include "server/text.h"
 
 struct runs_options {
-    size_t worker_count;          /* 0: as many as cores */
-    size_t queue_limit;           /* runs waiting in all; 0: 1000 */
-    size_t queue_limit_per_owner; /* 0: as queue_limit */
-    int64_t attempt_spacing_ms;   /* a run's starts that are nearer to each other count as one; 0: 30 s */
+    size_t worker_count;            /* 0: as many as cores */
+    size_t queue_limit;             /* runs waiting in all; 0: 1000 */
+    size_t queue_limit_per_owner;   /* 0: as queue_limit */
+    size_t running_limit_per_owner; /* 0: none */
+    const char *favourite_owner;    /* whom that does not bind, borrowed; NULL: nobody */
+    int64_t attempt_spacing_ms;     /* a run's starts that are nearer to each other count as one; 0: 30 s */
     /* Which experiment an unfinished run of an earlier process belongs to; NULL: experiment_find. */
     const struct experiment *(*find_experiment)(const char *name);
 };

@@ -29,11 +29,21 @@ static size_t share_memory(struct service *service) {
     return workers;
 }
 
+/* No student holds all workers, with runs that last as long as they may: one is left for the next who comes.
+ * While nobody does, its core helps the runs of the others. */
+static struct runs_options choose_runs_options(struct service *service) {
+    size_t workers = share_memory(service);
+    bool has_students = service->options->access == ACCESS_TOKEN;
+    return (struct runs_options){.worker_count = workers,
+                                 .running_limit_per_owner = has_students ? workers - 1 : 0,
+                                 .favourite_owner = OWNER_LECTURER};
+}
+
 bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
                   struct error *error) {
     json_memory_install();
     service->options = options;
-    const struct runs_options runs_options = {.worker_count = share_memory(service)};
+    const struct runs_options runs_options = choose_runs_options(service);
     char secret[SECRET_SIZE] = "";
     secret_create(secret, NULL);
     snprintf(service->name, sizeof service->name, "%.6s", secret);

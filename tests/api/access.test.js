@@ -352,6 +352,18 @@ test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecture
     assert.equal(await lecturer.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 201);
 });
 
+test("a student leaves a worker for the next, who need not wait", async (t) => {
+    const { lecturer, student } = await withToken(t, "--workers", "2", "--students", "run", "--student-epochs", "5000");
+    const [one, other] = [await student(), await student()];
+    const held = [];
+    for (let i = 0; i < 3; i++) held.push((await one.create("api/runs", longTraining)).id);
+    await other.run(smallTraining);
+    const states = await Promise.all(held.map(async (id) => (await one.get(`api/runs/${id}`)).state));
+    assert.deepEqual(states, ["running", "queued", "queued"]);
+    await lecturer.run(smallTraining);
+    for (const id of held) await one.post(`api/runs/${id}/cancel`);
+});
+
 test("students who drop their cookies are bound together: by address, and in their data", async (t) => {
     const limits = ["--student-queued-runs", "2", "--student-queued-runs-per-address", "5", "--all-student-data-mb", "1"];
     const { daemon, lecturer } = await withToken(t, "--students", "run", "--behind-proxy", "yes", ...limits);

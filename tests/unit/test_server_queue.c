@@ -19,7 +19,7 @@ static struct error error;
 
 static void setup(void) {
     error = (struct error){0};
-    queue = run_queue_create(8, 5, &error);
+    queue = run_queue_create(&(struct queue_limits){.waiting = 8, .waiting_per_owner = 5}, &error);
 }
 
 static void teardown(void) {
@@ -76,6 +76,50 @@ START_TEST(limits_are_kept) {
     ck_assert(run_queue_reserve(queue, "fourth", 2, 2, NULL));
     run_queue_release(queue, "fourth", 2);
     assert_order("aaaaa");
+}
+END_TEST
+
+/* Pops the entry that is expected; its lane. */
+static struct queue_lane *pop(char expected) {
+    struct queue_entry *entry = run_queue_pop(queue);
+    ck_assert_ptr_nonnull(entry);
+    ck_assert_int_eq(((struct item *)entry)->label, expected);
+    return entry->lane;
+}
+
+START_TEST(of_one_owner_only_so_many_are_out) {
+    struct item items[8];
+    const struct queue_limits limits = {
+        .waiting = 8, .waiting_per_owner = 5, .out_per_owner = 2, .favourite = "free"};
+    run_queue_free(queue);
+    queue = run_queue_create(&limits, &error);
+    for (int i = 0; i < 4; i++)
+        push("many", &items[i], (char)('a' + i));
+    struct queue_lane *lane = pop('a');
+    pop('b');
+    ck_assert_ptr_null(run_queue_pop(queue));
+    push("one", &items[4], 'X');
+    pop('X');
+    ck_assert_ptr_null(run_queue_pop(queue));
+    ck_assert(run_queue_remove(queue, &items[2].entry));
+    ck_assert(!run_queue_remove(queue, &items[0].entry));
+    run_queue_leave(queue, lane);
+    pop('d');
+    for (int i = 5; i < 8; i++)
+        push("free", &items[i], (char)('s' + i));
+    assert_order("xyz");
+}
+END_TEST
+
+/* While its entries are out an owner keeps its lane, but no place before those who came meanwhile. */
+START_TEST(who_had_a_turn_comes_after_those_who_had_none) {
+    struct item items[4];
+    push("x", &items[0], 'a');
+    push("y", &items[1], 'b');
+    pop('a');
+    push("z", &items[2], 'c');
+    push("x", &items[3], 'd');
+    assert_order("bcd");
 }
 END_TEST
 
@@ -313,6 +357,8 @@ int main(void) {
     tcase_add_test(tests, one_owner_is_served_in_order);
     tcase_add_test(tests, owners_take_turns);
     tcase_add_test(tests, limits_are_kept);
+    tcase_add_test(tests, of_one_owner_only_so_many_are_out);
+    tcase_add_test(tests, who_had_a_turn_comes_after_those_who_had_none);
     tcase_add_test(tests, entries_can_be_taken_out);
     tcase_add_test(tests, every_shard_is_computed_once);
     tcase_add_test(tests, tasks_with_shards_run_beside_each_other);

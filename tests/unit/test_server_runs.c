@@ -139,6 +139,34 @@ START_TEST(a_full_queue_refuses) {
 }
 END_TEST
 
+#define LONG SETTINGS("epochs=1", "steps=1000000", "pause_ms=1")
+
+START_TEST(one_owner_does_not_hold_all_workers) {
+    char ids[3][ID_SIZE], other[ID_SIZE];
+    struct runs_counts counts;
+    open_all((struct runs_options){.worker_count = 3, .running_limit_per_owner = 2, .favourite_owner = "f"},
+             true);
+    for (int i = 0; i < 3; i++)
+        ck_assert(create("x", LONG, ids[i]));
+    wait_for_state(ids[0], is_running, NULL);
+    wait_for_state(ids[1], is_running, NULL);
+    ck_assert(create("y", NULL, other));
+    assert_ends(other, RUN_SUCCEEDED);
+    runs_count(runs, &counts);
+    ck_assert_uint_eq(counts.running, 2);
+    ck_assert_uint_eq(counts.queued, 1);
+    ck_assert(runs_cancel(runs, ids[0], NULL, &error));
+    wait_for_state(ids[2], is_running, NULL);
+    ck_assert(runs_cancel(runs, ids[1], NULL, &error));
+    ck_assert(runs_cancel(runs, ids[2], NULL, &error));
+    for (int i = 0; i < 3; i++)
+        ck_assert(create("f", LONG, ids[i]));
+    for (int i = 0; i < 3; i++)
+        wait_for_state(ids[i], is_running, NULL);
+    close_all();
+}
+END_TEST
+
 START_TEST(listings_show_live_progress) {
     char id[ID_SIZE];
     struct run_filter filter = {.state = -1, .limit = 10};
@@ -213,6 +241,7 @@ static void add_tests(TCase *cases) {
     tcase_add_test(cases, a_waiting_run_is_cancelled_at_once);
     tcase_add_test(cases, a_running_run_is_cancelled_within_a_step);
     tcase_add_test(cases, a_full_queue_refuses);
+    tcase_add_test(cases, one_owner_does_not_hold_all_workers);
     tcase_add_test(cases, listings_show_live_progress);
     tcase_add_test(cases, a_crowd_starts_runs_and_none_is_lost);
 }
