@@ -186,15 +186,19 @@ void run_queue_leave(struct run_queue *queue, struct queue_lane *lane) {
     lane_free_if_unused(queue, lane);
 }
 
+void run_queue_take(struct run_queue *queue, struct queue_entry *entry) {
+    struct queue_entry *previous = NULL;
+    for (struct queue_entry *other = entry->lane->first; other != entry; other = other->next)
+        previous = other;
+    lane_take(queue, entry->lane, previous);
+    entry->lane->out++;
+}
+
 bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry) {
-    struct queue_lane *lane = entry->lane;
     if (!entry->is_waiting)
         return false;
-    struct queue_entry *previous = NULL;
-    for (struct queue_entry *other = lane->first; other != entry; other = other->next)
-        previous = other;
-    lane_take(queue, lane, previous);
+    run_queue_take(queue, entry);
+    run_queue_leave(queue, entry->lane);
     entry->lane = NULL;
-    lane_free_if_unused(queue, lane);
     return true;
 }

@@ -24,7 +24,7 @@ struct run_queue;
 
 struct queue_limits {
     size_t waiting, waiting_per_owner;
-    size_t out_per_owner;  /* popped and not yet left; 0: any number */
+    size_t out_per_owner;  /* taken and not yet left; 0: any number */
     const char *favourite; /* the owner whom out_per_owner does not bind, borrowed; NULL: nobody */
 };
 
@@ -42,7 +42,9 @@ void run_queue_release(struct run_queue *queue, const char *owner, size_t count)
 void run_queue_push(struct run_queue *queue, const char *owner, struct queue_entry *entry);
 /* The next entry, which is out from now on; NULL where none may be. */
 struct queue_entry *run_queue_pop(struct run_queue *queue);
-/* What was popped with this lane is out no longer. The entry itself may be gone. */
+/* The same with an entry that waits, whoever's turn it is. */
+void run_queue_take(struct run_queue *queue, struct queue_entry *entry);
+/* What was taken from this lane is out no longer. The entry itself may be gone. */
 void run_queue_leave(struct run_queue *queue, struct queue_lane *lane);
 /* Takes an entry out that waits; false where it does not. */
 bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry);

@@ -54,8 +54,8 @@ void active_run_remove(struct runs *runs, struct active_run *run) {
         runs->active = run->next;
     if (run->next != NULL)
         run->next->previous = run->previous;
-    if (run->is_unsaved)
-        runs->unsaved--;
+    runs->unsaved -= run->is_unsaved;
+    runs->suspects -= run->is_suspect;
     active_run_free(run);
 }
 

@@ -154,7 +154,10 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
     }
     atomic_fetch_add_explicit(&work->runs->epochs, 1, memory_order_relaxed);
     struct epoch_commit commit = {work, &epoch};
-    return event_log_publish(work->runs->log, events, count, commit_epoch, &commit, error);
+    if (!event_log_publish(work->runs->log, events, count, commit_epoch, &commit, error))
+        return false;
+    runs_end_trial(work->runs, work->id);
+    return true;
 }
 
 /* Recurrent models have no attention to look at. */
@@ -259,4 +262,5 @@ void run_perform(struct runs *runs, struct active_run *run, const struct paralle
     else if (atomic_load(&run->interruption) == INTERRUPTION_CANCEL)
         finish_run(&work, RUN_CANCELLED, NULL, NULL);
     /* Otherwise the service is ending: the run stays unfinished and goes on after the next start. */
+    runs_end_trial(runs, work.id);
 }

@@ -117,12 +117,6 @@ static void forget_under_way(struct runs *runs, const struct runs_under_way *don
     *link = done->next;
 }
 
-/* With the lock held, or runs_stop might end the workers in between. */
-static void wake_workers(struct runs *runs) {
-    if (runs->workers != NULL)
-        workers_wake(runs->workers);
-}
-
 bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
               size_t count, const struct share *share, struct error *error) {
     /* The runs' own copy of the owner outlives this; it is the same for all. */
@@ -147,7 +141,7 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
     else
         run_queue_release(runs->queue, owner, count);
     if (ok)
-        wake_workers(runs);
+        runs_wake_workers(runs);
     pthread_mutex_unlock(&runs->mutex);
     return ok;
 }
@@ -242,7 +236,7 @@ static void requeue(struct runs *runs, struct active_run *run) {
     pthread_mutex_lock(&runs->mutex);
     if (run_queue_reserve(runs->queue, run->record.owner, 1, QUEUE_WITHOUT_LIMITS, NULL))
         run_queue_push(runs->queue, run->record.owner, &run->entry);
-    wake_workers(runs);
+    runs_wake_workers(runs);
     pthread_mutex_unlock(&runs->mutex);
 }
 

@@ -24,6 +24,7 @@ struct active_run {
     struct parameter_set parameters;
     _Atomic int interruption;
     _Atomic size_t progress_done, progress_total;
+    bool is_suspect;                /* under the lock: it waits to be tried alone (runs_end_trial) */
     bool is_unsaved;                /* under the lock: it has ended, but that could not be stored yet */
     char network[INET6_ADDRSTRLEN]; /* where it was asked for; "" where that limits nothing */
 };
@@ -55,7 +56,8 @@ struct runs {
     struct run_queue *queue;
     struct active_run *active; /* a list without order */
     struct runs_under_way *under_way;
-    size_t unsaved;
+    size_t unsaved, suspects;
+    char on_trial[ID_SIZE]; /* the run that nothing begins beside; "" for none */
     bool is_stopping;
     size_t ended[RUN_CANCELLED + 1];
     _Atomic unsigned long long steps, epochs;
@@ -93,6 +95,13 @@ bool run_finish(struct runs *runs, struct active_run *run, enum run_state state,
                 const char *message, bool must_be_stored, struct error *error);
 /* Tries again to store what has ended. */
 void runs_save_unsaved(struct runs *runs);
+
+/* With the lock held: there may be something for idle workers. */
+void runs_wake_workers(struct runs *runs);
+/* The process died under a suspect several times, but other runs were at work beside it: so after the next
+ * start it is tried first and alone, and only the one that is the cause is blamed further. Its trial ends
+ * with its next epoch or with the run. */
+void runs_end_trial(struct runs *runs, const char *id);
 
 /* Does a run, on a worker's thread (run_worker.c). */
 void run_perform(struct runs *runs, struct active_run *run, const struct parallel_executor *parallel);

@@ -211,6 +211,93 @@ START_TEST(a_run_that_kills_the_process_each_time_fails) {
 }
 END_TEST
 
+static void open_two_workers(void) {
+    open_all((struct runs_options){.worker_count = 2, .attempt_spacing_ms = attempt_spacing_ms}, true);
+}
+
+static enum run_state find_state(const char *id) {
+    struct run_record run;
+    ck_assert(runs_find(runs, id, &run, &error));
+    enum run_state state = run.state;
+    run_record_clear(&run);
+    return state;
+}
+
+/* A process that dies once `cause` runs; `beside` does too, or must not. */
+static void die_with(const char *cause, const char *beside, bool runs_beside) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        open_two_workers();
+        wait_for_state(cause, has_begun, NULL);
+        if (runs_beside)
+            wait_for_state(beside, has_begun, NULL);
+        while (count_rows(cause) < 1 || count_rows(beside) < 1)
+            sleep_ms(1);
+        sleep_ms(20);
+        ck_assert_int_eq(find_state(beside), runs_beside ? RUN_RUNNING : RUN_QUEUED);
+        raise(SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* Row 0 is getting on; then two kills make both suspects. */
+static void make_suspects(const char *first, const char *second) {
+    attempt_spacing_ms = AT_ONCE;
+    for (int kill = 0; kill < 3; kill++)
+        die_with(first, second, true);
+}
+
+START_TEST(of_two_suspects_only_the_cause_is_blamed) {
+    char cause[ID_SIZE], beside[ID_SIZE], next[ID_SIZE];
+    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), cause);
+    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), beside);
+    make_suspects(cause, beside);
+    for (int kill = 2; kill < KILLS; kill++)
+        die_with(cause, beside, false);
+    open_two_workers();
+    ck_assert_int_eq(find_state(cause), RUN_FAILED);
+    wait_for_state(beside, is_running, NULL);
+    create_run(SETTINGS("epochs=1"), next);
+    sleep_ms(20);
+    ck_assert_int_eq(find_state(next), RUN_QUEUED);
+    ck_assert(runs_cancel(runs, beside, NULL, &error));
+    assert_ends(next, RUN_SUCCEEDED);
+    close_all();
+}
+END_TEST
+
+START_TEST(suspects_that_get_on_run_like_others) {
+    char ids[4][ID_SIZE];
+    create_and_close(SETTINGS("epochs=3", "steps=300", "pause_ms=1"), ids[0]);
+    create_and_close(SETTINGS("epochs=3", "steps=300", "pause_ms=1"), ids[1]);
+    make_suspects(ids[0], ids[1]);
+    open_two_workers();
+    create_run(SETTINGS("epochs=1"), ids[2]);
+    create_run(SETTINGS("epochs=1"), ids[3]);
+    for (int i = 0; i < 4; i++)
+        assert_ends(ids[i], RUN_SUCCEEDED);
+    assert_whole(ids[0], 3);
+    assert_whole(ids[1], 3);
+    close_all();
+}
+END_TEST
+
+START_TEST(a_suspect_may_be_cancelled_before_its_trial) {
+    char ids[3][ID_SIZE];
+    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), ids[0]);
+    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), ids[1]);
+    make_suspects(ids[0], ids[1]);
+    open_two_workers();
+    ck_assert(runs_cancel(runs, ids[1], NULL, &error));
+    ck_assert(runs_cancel(runs, ids[0], NULL, &error));
+    create_run(SETTINGS("epochs=1"), ids[2]);
+    assert_ends(ids[2], RUN_SUCCEEDED);
+    close_all();
+}
+END_TEST
+
 START_TEST(a_run_is_not_blamed_for_kills_in_quick_succession) {
     char id[ID_SIZE];
     attempt_spacing_ms = AS_EVER;
@@ -318,6 +405,9 @@ static void add_tests(TCase *cases) {
     tcase_add_test(cases, a_run_of_an_unknown_experiment_fails);
     tcase_add_loop_test(cases, killed_at_any_instant_nothing_acknowledged_is_lost, 0, 4);
     tcase_add_test(cases, a_run_that_kills_the_process_each_time_fails);
+    tcase_add_test(cases, of_two_suspects_only_the_cause_is_blamed);
+    tcase_add_test(cases, suspects_that_get_on_run_like_others);
+    tcase_add_test(cases, a_suspect_may_be_cancelled_before_its_trial);
     tcase_add_test(cases, a_run_is_not_blamed_for_kills_in_quick_succession);
     tcase_add_test(cases, a_run_that_gets_on_may_be_killed_any_number_of_times);
     tcase_add_test(cases, a_clean_end_is_not_held_against_a_run);
