@@ -48,6 +48,11 @@ test("a comparison fills its table", async () => {
     const runs = await Promise.all(view.runs.map((id) => client.get(`api/runs/${id}`)));
     assert.deepEqual(runs.map(({ parameters }) => parameters.seed).sort(), [0, 0, 1, 1, 2, 2]);
     assert.ok(runs.every((run) => run.comparison === created.id));
+    for (const { runs: ids, accuracies, seconds } of view.rows) {
+        const results = ids.map((id) => runs.find((run) => run.id === id).result);
+        assert.deepEqual(accuracies, results.map((result) => result.test_accuracy));
+        assert.ok(Math.abs(seconds - results.reduce((sum, result) => sum + result.seconds, 0)) < 1e-9);
+    }
     assert.deepEqual(runs.filter(({ parameters }) => parameters.model === "rnn").length, 3);
     const list = await client.get(`api/runs?comparison=${created.id}`);
     assert.equal(list.runs.length, 6);

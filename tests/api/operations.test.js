@@ -58,6 +58,19 @@ test("the counters count requests, runs, streams, bytes and steps", async (t) =>
     assert.ok(grew("attnlab_received_bytes_total") >= JSON.stringify(smallTraining).length);
     assert.ok(grew("attnlab_sent_bytes_total") > 1000);
     assert.ok(after.attnlab_connections >= 2);
+
+    const long = await client.create("api/runs?wait=1", longTraining);
+    await client.problem(413, `api/runs/${long.id}/cancel`, { method: "POST", body: "x".repeat(100000) });
+    await client.post(`api/runs/${long.id}/cancel`);
+    const later = await read();
+    const within = (bound) => later[`attnlab_http_request_seconds_bucket{method="POST",route="/api/runs",le="${bound}"}`];
+    const bounds = Object.keys(later).flatMap((name) => /_bucket\{method="POST",route="\/api\/runs",le="([0-9.]+)"\}$/.exec(name)?.[1] ?? []);
+    assert.deepEqual(bounds, ["0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1", "5", "30"]);
+    for (let i = 1; i < bounds.length; i++) assert.ok(within(bounds[i]) >= within(bounds[i - 1]), bounds[i]);
+    assert.ok(within("0.5") <= 1, "a second is more than half of one");
+    assert.deepEqual([within("30"), within("+Inf")], [2, 2]);
+    assert.ok(later['attnlab_http_request_seconds_sum{method="POST",route="/api/runs"}'] >= 1);
+    assert.ok(later.attnlab_received_bytes_total - after.attnlab_received_bytes_total >= 100000, "what is refused was received too");
 });
 
 test("a log line for every request, with its id, and no secrets", async (t) => {

@@ -147,6 +147,24 @@ START_TEST(copied_state_goes_on_alike) {
 }
 END_TEST
 
+/* random_interval in numpy's distributions.c: 32 bits are enough up to 2^32 - 1, and no more than that. */
+START_TEST(intervals_take_64_bits_only_beyond_32) {
+    struct numpy_generator other;
+    numpy_generator_seed(&generator, 11);
+    numpy_generator_seed(&other, 11);
+    ck_assert_uint_eq(numpy_random_interval(&generator, UINT32_MAX), numpy_random_uint32(&other));
+    ck_assert_mem_eq(&generator, &other, sizeof other);
+    numpy_generator_seed(&generator, 11);
+    numpy_generator_seed(&other, 11);
+    uint64_t expected;
+    do
+        expected = numpy_random_uint64(&other) & UINT64_C(0x1ffffffff);
+    while (expected > UINT64_C(1) << 32);
+    ck_assert_uint_eq(numpy_random_interval(&generator, UINT64_C(1) << 32), expected);
+    ck_assert_mem_eq(&generator, &other, sizeof other);
+}
+END_TEST
+
 START_TEST(impossible_states_are_recognised) {
     numpy_generator_seed(&generator, 0);
     generator.increment_low ^= 1;
@@ -172,6 +190,7 @@ int main(void) {
     tcase_add_loop_test(tests, choice_is_numpys, 0, COUNT_OF(golden_numpy_choice));
     tcase_add_loop_test(tests, weighted_choice_is_numpys, 0, COUNT_OF(golden_numpy_choice_weighted));
     tcase_add_test(tests, copied_state_goes_on_alike);
+    tcase_add_test(tests, intervals_take_64_bits_only_beyond_32);
     tcase_add_test(tests, impossible_states_are_recognised);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -167,6 +167,48 @@ START_TEST(one_owner_does_not_hold_all_workers) {
 }
 END_TEST
 
+static bool create_in(const char *network, size_t limit, struct error *failure) {
+    struct parameter_set parameters;
+    struct run_record run;
+    counting_prepare(&parameters, NULL);
+    struct run_request request = {.experiment = &counting_experiment,
+                                  .parameters = &parameters,
+                                  .owner = "",
+                                  .network = network,
+                                  .network_limit = limit};
+    bool ok = runs_create(runs, &request, &run, failure);
+    run_record_clear(&run);
+    parameter_set_free(&parameters);
+    return ok;
+}
+
+static bool (*store_runs)(struct store *, const struct comparison_record *, const struct run_record *, size_t,
+                          const struct event_record *, size_t, struct error *);
+
+static bool try_another_and_store(struct store *self, const struct comparison_record *comparison,
+                                  const struct run_record *records, size_t count,
+                                  const struct event_record *events, size_t event_count,
+                                  struct error *failure) {
+    struct error refused = {0};
+    ck_assert(!create_in("192.0.2.1", 2, &refused));
+    ck_assert_int_eq(refused.code, ERROR_LIMIT);
+    return store_runs(self, comparison, records, count, events, event_count, failure);
+}
+
+START_TEST(a_network_s_runs_count_while_they_are_being_stored) {
+    open_all((struct runs_options){.worker_count = 1}, false);
+    ck_assert(create_in("192.0.2.1", 2, &error));
+    store_runs = store->add_runs;
+    store->add_runs = try_another_and_store;
+    ck_assert_msg(create_in("192.0.2.1", 2, &error), "%s", error.message);
+    store->add_runs = store_runs;
+    ck_assert(!create_in("192.0.2.1", 2, &error));
+    error = (struct error){0};
+    ck_assert(create_in("192.0.2.2", 2, &error));
+    close_all();
+}
+END_TEST
+
 START_TEST(listings_show_live_progress) {
     char id[ID_SIZE];
     struct run_filter filter = {.state = -1, .limit = 10};
@@ -242,6 +284,7 @@ static void add_tests(TCase *cases) {
     tcase_add_test(cases, a_running_run_is_cancelled_within_a_step);
     tcase_add_test(cases, a_full_queue_refuses);
     tcase_add_test(cases, one_owner_does_not_hold_all_workers);
+    tcase_add_test(cases, a_network_s_runs_count_while_they_are_being_stored);
     tcase_add_test(cases, listings_show_live_progress);
     tcase_add_test(cases, a_crowd_starts_runs_and_none_is_lost);
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static struct store *store;
@@ -363,6 +364,36 @@ START_TEST(the_cache_forgets_the_oldest) {
 }
 END_TEST
 
+/* How often this process had something put on the disk: SQLite calls these. */
+static int syncs;
+
+int fsync(int file) {
+    syncs++;
+    return (int)syscall(SYS_fsync, file);
+}
+
+int fdatasync(int file) {
+    syncs++;
+    return (int)syscall(SYS_fdatasync, file);
+}
+
+START_TEST(what_somebody_was_told_is_on_the_disk) {
+    add_run("a");
+    save_epoch("a", 0, 1); /* an epoch is not waited for */
+    syncs = 0;
+    save_epoch("a", 1, 1);
+    ck_assert_int_eq(syncs, 0);
+    add_run("b");
+    ck_assert_int_gt(syncs, 0);
+    save_epoch("a", 2, 1);
+    struct run_record run = example_run("a");
+    run.state = RUN_CANCELLED;
+    syncs = 0;
+    ck_assert(store->update_run(store, &run, true, NULL, 0, &error));
+    ck_assert_int_gt(syncs, 0);
+}
+END_TEST
+
 START_TEST(a_second_process_is_refused) {
     char warning[512];
     ck_assert_ptr_null(store_open_sqlite(fixture_directory, warning, sizeof warning, &error));
@@ -569,6 +600,7 @@ int main(void) {
     tcase_add_test(tests, events_are_read_in_pieces);
     tcase_add_test(tests, data_sets_keep_their_bytes);
     tcase_add_test(tests, the_cache_forgets_the_oldest);
+    tcase_add_test(tests, what_somebody_was_told_is_on_the_disk);
     tcase_add_test(tests, a_second_process_is_refused);
     tcase_add_test(tests, the_database_is_locked_while_it_is_open);
     tcase_add_test(tests, generations_grow);

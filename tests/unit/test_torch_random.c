@@ -119,6 +119,17 @@ START_TEST(copied_state_goes_on_alike) {
 }
 END_TEST
 
+/* torch.manual_seed drops the kept normal value too. */
+START_TEST(seeding_forgets_what_was_drawn) {
+    struct torch_generator fresh;
+    torch_generator_seed(&fresh, 42);
+    torch_generator_seed(&generator, 7);
+    torch_normal(&generator, values, 7, 0.0, 1.0); /* leaves a kept value */
+    torch_generator_seed(&generator, 42);
+    ck_assert_mem_eq(&generator, &fresh, sizeof fresh);
+}
+END_TEST
+
 START_TEST(impossible_states_are_recognised) {
     torch_generator_seed(&generator, 0);
     ck_assert(torch_generator_is_valid(&generator));
@@ -142,6 +153,7 @@ int main(void) {
     tcase_add_loop_test(tests, randint_is_torchs, 0, COUNT_OF(golden_randint));
     tcase_add_loop_test(tests, randperm_is_torchs, 0, COUNT_OF(golden_randperm));
     tcase_add_test(tests, copied_state_goes_on_alike);
+    tcase_add_test(tests, seeding_forgets_what_was_drawn);
     tcase_add_test(tests, impossible_states_are_recognised);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
