@@ -60,6 +60,14 @@ START_TEST(a_sealed_checkpoint_of_other_data_is_refused) {
     checkpoint_write(bytes, &other, numbers, PARAMETERS);
     ck_assert(!read_back());
     other = state;
+    other.loader.order = TORCH_LOADER_RANDPERM;
+    checkpoint_write(bytes, &other, numbers, PARAMETERS);
+    ck_assert(!read_back());
+    other = state;
+    other.loader.example_count++;
+    checkpoint_write(bytes, &other, numbers, PARAMETERS);
+    ck_assert(!read_back());
+    other = state;
     other.loader.position = EXAMPLES + 1;
     checkpoint_write(bytes, &other, numbers, PARAMETERS);
     ck_assert(!read_back());

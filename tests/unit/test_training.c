@@ -62,9 +62,12 @@ static bool is_cancelled(void *owner) {
     return fixture->step_count >= fixture->cancel_at;
 }
 
-static double no_time(void *owner) {
+/* A clock that goes on by one each time it is looked at. */
+static double ticks;
+
+static double next_tick(void *owner) {
     (void)owner;
-    return 0;
+    return ++ticks;
 }
 
 static void set_up(struct fixture *fixture, const char *model, enum position position, uint64_t seed,
@@ -85,7 +88,8 @@ static void set_up(struct fixture *fixture, const char *model, enum position pos
     fixture->context.listener =
         (struct experiment_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
     fixture->context.stop = (struct stop_request){is_cancelled, fixture};
-    fixture->context.seconds_now = no_time;
+    fixture->context.seconds_now = next_tick;
+    ticks = 0;
     fixture->cancel_at = fixture->stop_after_epoch = SIZE_MAX;
 }
 
@@ -253,6 +257,8 @@ START_TEST(going_on_gives_the_bits_of_an_uninterrupted_run) {
     ck_assert_uint_eq(second.epoch_count, 2);
     ck_assert_uint_eq(second.outcome.steps, whole.outcome.steps);
     ck_assert(second.outcome.train_loss == whole.outcome.train_loss);
+    ck_assert_double_eq(second.outcome.seconds,
+                        whole.outcome.seconds); /* those before the interruption count */
     ck_assert(second.outcome.test_accuracy == whole.outcome.test_accuracy);
     ck_assert_mem_eq(second.weights, whole.weights, whole.model.parameter_count * sizeof(float));
     ck_assert_mem_ne(first.weights, whole.weights, whole.model.parameter_count * sizeof(float));
@@ -357,6 +363,37 @@ START_TEST(a_diverging_run_says_where_and_what_to_try) {
 }
 END_TEST
 
+/* Nineteen times what guessing costs is a bad epoch, from which attention recovers; forty times is none. */
+START_TEST(a_bad_epoch_is_told_from_divergence) {
+    struct fixture bad, worse;
+    set_up(&bad, "attention", POSITION_LEARNED, 0, 1);
+    bad.settings.learning_rate = 0.23;
+    ck_assert_msg(run(&bad), "%s", bad.error.message);
+    ck_assert_double_gt(bad.outcome.train_loss, 10 * log(2));
+    set_up(&worse, "attention", POSITION_LEARNED, 0, 1);
+    worse.settings.learning_rate = 0.3;
+    ck_assert(!run(&worse));
+    ck_assert_int_eq(worse.error.code, ERROR_DIVERGED);
+    tear_down(&bad);
+    tear_down(&worse);
+}
+END_TEST
+
+START_TEST(weights_that_are_not_finite_are_noticed_behind_the_last_step) {
+    struct fixture fixture;
+    set_up(&fixture, "attention", POSITION_LEARNED, 0, 1);
+    fixture.settings.batch_size = 2000; /* one step, whose own loss is a good one */
+    fixture.settings.learning_rate = 1e39;
+    ck_assert(!run(&fixture));
+    ck_assert_uint_eq(fixture.step_count, 1);
+    ck_assert(isfinite(fixture.losses[0]));
+    ck_assert_int_eq(fixture.error.code, ERROR_DIVERGED);
+    ck_assert_ptr_nonnull(
+        strstr(fixture.error.message, "the weights stopped being finite at step 1 (epoch 1)"));
+    tear_down(&fixture);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("training");
     TCase *tests = tcase_create("chapter");
@@ -371,6 +408,8 @@ int main(void) {
     tcase_add_test(tests, a_checkpoint_of_something_else_is_refused);
     tcase_add_loop_test(tests, any_number_of_threads_gives_the_same_bits, 0, 4);
     tcase_add_loop_test(tests, a_diverging_run_says_where_and_what_to_try, 0, 4);
+    tcase_add_test(tests, a_bad_epoch_is_told_from_divergence);
+    tcase_add_test(tests, weights_that_are_not_finite_are_noticed_behind_the_last_step);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
