@@ -224,8 +224,11 @@ START_TEST(inspections_answer) {
     ck_assert(inspection_predict_sequence(inspection, values, 2, &shorter, &error));
     ck_assert_uint_eq(shorter.length, 2);
     ck_assert_double_le(fabs((double)shorter.attention[0] + (double)shorter.attention[1] - 1), 1e-6);
-    ck_assert(!inspection_predict_sequence(inspection, values, 6, &shorter, &error));
-    ck_assert_int_eq(error.code, ERROR_INVALID);
+    for (size_t length = 0; length <= 6; length += 6) {
+        ck_assert(!inspection_predict_sequence(inspection, values, length, &shorter, &error));
+        ck_assert_int_eq(error.code, ERROR_INVALID);
+        error = (struct error){0};
+    }
 
     void *bytes;
     size_t size;
@@ -236,6 +239,27 @@ START_TEST(inspections_answer) {
     ck_assert_ptr_nonnull(strstr((char *)bytes + 8, "\"pos\":{\"dtype\":\"F32\",\"shape\":[1,5,32],"));
     ck_assert_mem_eq((char *)bytes + 8 + header, run.weights, run.weight_count * sizeof(float));
     free(bytes);
+    inspection_close(inspection);
+    run_free(&run);
+}
+END_TEST
+
+/* What was asked before leaves no trace. */
+START_TEST(an_answer_depends_on_its_own_question_alone) {
+    static const char *const models[] = {"rnn", "lstm", "attention", "transformer"};
+    static const char *const positions[] = {"learned", "none"};
+    static const float large[] = {1e10F, -1e10F, 1e10F, 1e15F, -1e15F}, small[] = {0.5F, -1};
+    struct run run;
+    ck_assert(train(&run, SETTINGS("model", models[_i / 2], "position", positions[_i % 2], "epochs", "1",
+                                   "train_examples", "64", "test_examples", "10", "sequence_length", "5")));
+    struct inspection *inspection = inspect(&run);
+    struct prediction prediction;
+    float first[2];
+    ck_assert(inspection_predict_sequence(inspection, small, 2, &prediction, NULL));
+    memcpy(first, prediction.logits, sizeof first);
+    ck_assert(inspection_predict_sequence(inspection, large, 5, &prediction, NULL));
+    ck_assert(inspection_predict_sequence(inspection, small, 2, &prediction, NULL));
+    ck_assert_mem_eq(prediction.logits, first, sizeof first);
     inspection_close(inspection);
     run_free(&run);
 }
@@ -344,6 +368,7 @@ int main(void) {
     tcase_add_test(tests, bad_parameters_are_faults);
     tcase_add_test(tests, absurd_sizes_are_refused_without_overflow);
     tcase_add_test(tests, inspections_answer);
+    tcase_add_loop_test(tests, an_answer_depends_on_its_own_question_alone, 0, 8);
     tcase_add_test(tests, the_mean_attention_is_that_of_200_examples);
     tcase_add_test(tests, of_equal_keys_the_first_is_the_most_attended);
     tcase_add_test(tests, a_cancelled_run_says_so);
