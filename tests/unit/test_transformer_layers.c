@@ -7,6 +7,7 @@
 #include "core/layers/masked_mean.h"
 #include "core/layers/multi_head_attention.h"
 #include "core/layers/sinusoidal_position.h"
+#include "core/layers/tiled_attention.h"
 #include "core/math/matrix.h"
 #include "tests/reference/golden_transformer.h"
 #include "tests/unit/layer_check.h"
@@ -197,6 +198,58 @@ START_TEST(mean_of_nothing_is_zero) {
 }
 END_TEST
 
+enum { REAL = 20, WIDTH = 6 };
+
+/* Attention over REAL steps and padding behind them. */
+static struct layer_run run_padded(size_t steps, enum attention_mask mask, const uint8_t *is_present) {
+    struct layer_options options = {.heads = 2, .mask = mask};
+    struct layer layer =
+        layer_make(&layer_multi_head_attention, "", (struct layer_shape){steps, WIDTH}, WIDTH, &options);
+    struct layer_run run = layer_run_start(layer, 1);
+    struct torch_generator generator;
+    torch_generator_seed(&generator, 5);
+    torch_normal(&generator, run.parameters, layer.parameter_count, 0, 0.7);
+    torch_normal(&generator, run.input, REAL * WIDTH, 0, 1);
+    torch_normal(&generator, run.grad_output, REAL * WIDTH, 0, 1);
+    for (size_t i = REAL * WIDTH; i < run.input_count; i++)
+        run.input[i] = 3; /* would be seen */
+    run.pass.kernels = kernels_choose();
+    run.pass.present = is_present;
+    layer_run_forward(&run);
+    return run;
+}
+
+/* The three ways in which a head is computed, by its length, give one answer. */
+START_TEST(padding_does_not_change_what_is_before_it) {
+    static const size_t lengths[] = {40, TILED_ATTENTION_STEPS};
+    static uint8_t is_present[TILED_ATTENTION_STEPS];
+    static float weights[2][2 * REAL * TILED_ATTENTION_STEPS];
+    const size_t steps = lengths[_i / 2];
+    memset(is_present, 1, REAL);
+    struct layer_run runs[2];
+    for (size_t i = 0; i < 2; i++) {
+        runs[i] = run_padded(i == 0 ? REAL : steps, _i % 2 == 0 ? ATTENTION_MASK_NONE : ATTENTION_MASK_CAUSAL,
+                             is_present);
+        runs[i].layer.type->attention_rows(&runs[i].layer, runs[i].parameters, runs[i].input, runs[i].saved,
+                                           0, REAL, weights[i], &runs[i].pass);
+    }
+    layer_check_equal("output", runs[1].output, runs[0].output, REAL * WIDTH, 2e-6);
+    for (size_t row = 0; row < 2 * REAL; row++) {
+        const float *padded = weights[1] + row * steps;
+        layer_check_equal("weights", padded, weights[0] + row * REAL, REAL, 2e-6);
+        for (size_t key = REAL; key < steps; key++)
+            ck_assert(padded[key] == 0);
+    }
+    for (size_t i = 0; i < 2; i++)
+        layer_run_backward(&runs[i]);
+    layer_check_equal("grad_input", runs[1].grad_input, runs[0].grad_input, REAL * WIDTH, 5e-6);
+    layer_check_equal("grad_parameters", runs[1].grad_parameters, runs[0].grad_parameters,
+                      runs[0].layer.parameter_count, 2e-5);
+    for (size_t i = 0; i < 2; i++)
+        layer_run_end(&runs[i]);
+}
+END_TEST
+
 START_TEST(vector_kernels_agree_with_torch_too) {
     const struct golden_case *golden = &cases[8];
     struct layer_run run = start_case(golden);
@@ -218,6 +271,7 @@ int main(void) {
     tcase_add_test(layers, hidden_keys_have_no_weight);
     tcase_add_test(layers, all_hidden_is_all_zero);
     tcase_add_test(layers, mean_of_nothing_is_zero);
+    tcase_add_loop_test(layers, padding_does_not_change_what_is_before_it, 0, 4);
     tcase_add_test(layers, vector_kernels_agree_with_torch_too);
     suite_add_tcase(suite, layers);
     SRunner *runner = srunner_create(suite);
