@@ -246,6 +246,22 @@ test("students who may read look at everything and start nothing", async (t) => 
     }
 });
 
+test("what a student made while they might run is not theirs to change once they may only read", async () => {
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    const start = (students) => startDaemon({ args: ["--workers", "1", "--access", "token", "--students", students], env: { ATTNLAB_TOKEN: token }, data });
+    let daemon = await start("run");
+    const student = await new Browser(daemon.url).visit();
+    const { id } = await student.run(smallTraining);
+    assert.equal((await student.get(`api/runs/${id}`)).may_delete, true);
+    await daemon.stop();
+    daemon = await start("read");
+    student.url = daemon.url;
+    assert.equal((await student.get(`api/runs/${id}`)).may_delete, false);
+    assert.equal(await student.status("DELETE", `api/runs/${id}`), 403);
+    await daemon.stop();
+    await rm(data, { recursive: true });
+});
+
 test("a student cancels and deletes only their own; the lecturer everything", async (t) => {
     const { daemon, lecturer, student } = await withToken(t, "--students", "run", "--student-epochs", "5000");
     const [one, other] = [await student(), await student()];

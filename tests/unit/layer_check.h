@@ -48,12 +48,23 @@ static inline void layer_run_end(struct layer_run *run) {
         free(all[i]);
 }
 
+/* What a call is to write, and its scratch memory, hold whatever another batch has left there. */
+static inline void layer_run_spoil(float *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        values[i] = NAN;
+}
+
 static inline void layer_run_forward(struct layer_run *run) {
+    layer_run_spoil(run->scratch, layer_scratch_size(&run->layer, run->pass.count));
+    layer_run_spoil(run->saved, layer_saved_size(&run->layer, run->pass.count));
+    layer_run_spoil(run->output, run->output_count);
     run->layer.type->forward(&run->layer, run->parameters, run->input, run->output, run->saved, &run->pass);
 }
 
 /* grad_output is lost. */
 static inline void layer_run_backward(struct layer_run *run) {
+    layer_run_spoil(run->scratch, layer_scratch_size(&run->layer, run->pass.count));
+    layer_run_spoil(run->grad_input, run->input_count);
     run->layer.type->backward(&run->layer, run->parameters, run->input, run->output, run->saved,
                               run->grad_output, run->grad_input, run->grad_parameters, &run->pass);
 }

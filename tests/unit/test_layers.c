@@ -226,6 +226,29 @@ START_TEST(scalar_attention_is_the_general_one) {
 }
 END_TEST
 
+/* The sums of so many steps are made in pieces. */
+START_TEST(large_batches_are_examples_beside_each_other) {
+    enum { HALF = 525, STEPS = 2, HIDDEN = 512 };
+    struct layer layer = layer_make(&layer_lstm, "", (struct layer_shape){STEPS, 1}, HIDDEN, NULL);
+    struct layer_run whole = layer_run_start(layer, 2 * HALF), half = layer_run_start(layer, HALF);
+    struct torch_generator generator;
+    torch_generator_seed(&generator, 9);
+    layer.type->initialise(&layer, whole.parameters, &generator);
+    memcpy(half.parameters, whole.parameters, layer.parameter_count * sizeof(float));
+    torch_normal(&generator, whole.input, whole.input_count, 0, 1);
+    whole.pass.kernels = half.pass.kernels = kernels_choose();
+    layer_run_forward(&whole);
+    for (size_t i = 0; i < 2; i++) {
+        memcpy(half.input, whole.input + i * half.input_count, half.input_count * sizeof(float));
+        layer_run_forward(&half);
+        layer_check_equal("output", whole.output + i * half.output_count, half.output, half.output_count,
+                          2e-6);
+    }
+    layer_run_end(&whole);
+    layer_run_end(&half);
+}
+END_TEST
+
 int main(void) {
     matrix_use_one_thread();
     Suite *suite = suite_create("layers");
@@ -237,6 +260,7 @@ int main(void) {
     tcase_add_loop_test(tests, padding_does_not_count, 0, 3);
     tcase_add_loop_test(tests, scalar_attention_gradients_are_those_of_differences, 0, 12);
     tcase_add_loop_test(tests, scalar_attention_is_the_general_one, 0, 12);
+    tcase_add_test(tests, large_batches_are_examples_beside_each_other);
     tcase_add_test(tests, learned_positions);
     tcase_add_test(tests, unused_positions_change_nothing);
     tcase_add_test(tests, attention_weights_can_be_read);

@@ -250,6 +250,26 @@ START_TEST(padding_does_not_change_what_is_before_it) {
 }
 END_TEST
 
+/* As all_hidden_is_all_zero, at other lengths. */
+START_TEST(nothing_but_padding_is_all_zero_at_every_length) {
+    static const size_t lengths[] = {REAL, 40, TILED_ATTENTION_STEPS};
+    static const uint8_t nothing[TILED_ATTENTION_STEPS];
+    static float weights[2 * REAL * TILED_ATTENTION_STEPS];
+    struct layer_run run = run_padded(lengths[_i], ATTENTION_MASK_NONE, nothing);
+    const float *bias = run.parameters + run.layer.parameter_count - WIDTH;
+    for (size_t i = 0; i < run.output_count; i++)
+        ck_assert(run.output[i] == bias[i % WIDTH]);
+    run.layer.type->attention_rows(&run.layer, run.parameters, run.input, run.saved, 0, REAL, weights,
+                                   &run.pass);
+    for (size_t i = 0; i < 2 * REAL * lengths[_i]; i++)
+        ck_assert(weights[i] == 0);
+    layer_run_backward(&run);
+    for (size_t i = 0; i < run.input_count; i++)
+        ck_assert(run.grad_input[i] == 0);
+    layer_run_end(&run);
+}
+END_TEST
+
 START_TEST(vector_kernels_agree_with_torch_too) {
     const struct golden_case *golden = &cases[8];
     struct layer_run run = start_case(golden);
@@ -272,6 +292,7 @@ int main(void) {
     tcase_add_test(layers, all_hidden_is_all_zero);
     tcase_add_test(layers, mean_of_nothing_is_zero);
     tcase_add_loop_test(layers, padding_does_not_change_what_is_before_it, 0, 4);
+    tcase_add_loop_test(layers, nothing_but_padding_is_all_zero_at_every_length, 0, 3);
     tcase_add_test(layers, vector_kernels_agree_with_torch_too);
     suite_add_tcase(suite, layers);
     SRunner *runner = srunner_create(suite);
