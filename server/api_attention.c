@@ -113,6 +113,27 @@ static void answer_matrix(struct request *request, const struct inspector_slot *
     text_free(&text);
 }
 
+/* What the model and its test set bound; how many queries an example has is seen when it is run. */
+static void check_question(const struct inspection *inspection, const struct question *question,
+                           struct parameter_faults *faults) {
+    size_t examples = inspection_test_example_count(inspection);
+    size_t layers = inspection_layer_count(inspection), heads = inspection_head_count(inspection);
+    if (layers == 0) /* then all that is asked for is missing: inspection_attention_rows says so */
+        return;
+    if (question->example >= examples)
+        parameter_faults_add(faults, "example", "must be below %zu, the number of test examples; got %zu",
+                             examples, question->example);
+    if (question->layer >= layers)
+        parameter_faults_add(faults, "layer", "must be below %zu, the number of layers; got %zu", layers,
+                             question->layer);
+    if (question->head != INSPECTION_HEAD_MEAN && (size_t)question->head >= heads)
+        parameter_faults_add(faults, "head", "must be mean or below %zu, the number of heads; got %d", heads,
+                             question->head);
+    if (question->window.count > inspection_query_limit(inspection))
+        parameter_faults_add(faults, "query_count", "must be at most %zu for sequences this long; got %zu",
+                             inspection_query_limit(inspection), question->window.count);
+}
+
 void api_attention_get(struct request *request) {
     struct question question = {.example = (size_t)parameter_integer(&request->query, "example"),
                                 .layer = (size_t)parameter_integer(&request->query, "layer"),
@@ -131,11 +152,16 @@ void api_attention_get(struct request *request) {
     struct inspector_slot *slot =
         inspector_acquire_run(inspector, request_path_value(request, 0), question.epoch, &error);
     struct attention_matrix matrix;
-    if (slot && inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
-                                          question.window, &matrix, &error))
-        answer_matrix(request, slot, &question, &matrix);
-    else
+    if (slot)
+        check_question(slot->inspection, &question, &faults);
+    if (!slot)
         response_set_error(&request->response, &error);
+    else if (!api_answer_faults(request, &faults) &&
+             inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
+                                       question.window, &matrix, &error))
+        answer_matrix(request, slot, &question, &matrix);
+    else if (error.code != ERROR_NONE)
+        response_set_field_error(&request->response, "query_from", &error);
     inspector_release(inspector, slot);
 }
 

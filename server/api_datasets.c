@@ -103,12 +103,16 @@ void api_datasets_create(struct request *request) {
                              type ? type : "of no stated type");
         return;
     }
+    if (!datasets_check_name(name, &error)) {
+        response_set_field_error(&request->response, "name", &error);
+        return;
+    }
     if (!access_check_data(request, request->body.length))
         return;
     const char *bytes = request->body.bytes ? request->body.bytes : "";
     if (!datasets_add(request->service->datasets, name, format, bytes, request->body.length,
                       request->caller.owner, &record, &error)) {
-        response_set_error(&request->response, &error);
+        response_set_field_error(&request->response, "body", &error);
         return;
     }
     write_dataset(&text, request, &record);

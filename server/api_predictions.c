@@ -123,18 +123,25 @@ static const json_t *read_inputs(const json_t *object, bool *are_texts, struct p
     return inputs;
 }
 
+/* False on a failure of ours; what is wrong with the inputs are faults. */
 static bool write_predictions(struct text *text, struct inspection *inspection, const json_t *inputs,
-                              bool are_texts, bool all_heads, struct error *error) {
+                              bool are_texts, bool all_heads, struct parameter_faults *faults,
+                              struct error *error) {
     json_write_begin_array(text, "predictions");
     for (size_t i = 0; i < json_array_size(inputs); i++) {
         const json_t *input = json_array_get(inputs, i);
         struct prediction prediction = {0};
+        struct error failure = {0};
         bool is_predicted =
-            are_texts ? inspection_predict_text(inspection, json_string_value(input), &prediction, error)
-                      : predict_sequence(inspection, input, &prediction, error);
-        if (!is_predicted)
-            return false;
-        write_prediction(text, inspection, &prediction, all_heads);
+            are_texts ? inspection_predict_text(inspection, json_string_value(input), &prediction, &failure)
+                      : predict_sequence(inspection, input, &prediction, &failure);
+        if (is_predicted)
+            write_prediction(text, inspection, &prediction, all_heads);
+        else if (failure.code == ERROR_INVALID)
+            parameter_faults_add(faults, are_texts ? "texts" : "sequences", "input %zu: %s", i,
+                                 failure.message);
+        else
+            return error_set(error, failure.code, "%s", failure.message);
     }
     json_write_end_array(text);
     return true;
@@ -158,11 +165,11 @@ void api_predictions_create(struct request *request) {
         for (size_t i = 0; i < inspection_class_count(slot->inspection); i++)
             json_write_label(&text, NULL, inspection_class_name(slot->inspection, i));
         json_write_end_array(&text);
-        if (write_predictions(&text, slot->inspection, inputs, are_texts, all_heads, &error)) {
+        if (!write_predictions(&text, slot->inspection, inputs, are_texts, all_heads, &faults, &error)) {
+            response_set_error(&request->response, &error);
+        } else if (!api_answer_faults(request, &faults)) {
             json_write_end_object(&text);
             response_set_text(&request->response, 200, "application/json", &text);
-        } else {
-            response_set_error(&request->response, &error);
         }
     }
     inspector_release(inspector, slot);

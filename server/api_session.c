@@ -50,7 +50,7 @@ void api_session_create(struct request *request) {
     if (request->service->options->access != ACCESS_TOKEN) {
         response_set_problem(&request->response, 409, "everybody may do everything here: there is no token");
     } else if (!token || json_object_size(request->json) != 1) {
-        response_set_problem(&request->response, 422, "the body must be {\"token\": \"...\"}");
+        response_set_fault(&request->response, "token", "must be a text, and all there is in the body");
     } else if (!access_sign_in(request, token, session, &error)) {
         access_refuse_token(request, &error);
     } else {

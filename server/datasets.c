@@ -62,15 +62,14 @@ static struct dataset *parse(const char *format, const void *bytes, size_t size,
     return dataset_parse_tsv(bytes, size, error);
 }
 
-static bool check_name(const char *name, struct error *error) {
+bool datasets_check_name(const char *name, struct error *error) {
     size_t length = strlen(name);
     bool ok = length > 0 && length <= 64 && isalnum((unsigned char)name[0]);
     for (size_t i = 0; i < length && ok; i++)
         ok = isalnum((unsigned char)name[i]) || strchr("-_.", name[i]) != NULL;
     if (!ok)
-        return error_set(
-            error, ERROR_INVALID,
-            "a data set's name has 1 to 64 letters, digits, '-', '_' or '.', the first a letter or digit");
+        return error_set(error, ERROR_INVALID,
+                         "must have 1 to 64 letters, digits, '-', '_' or '.', the first a letter or digit");
     if (task_maker_find(name) != NULL)
         return error_set(error, ERROR_CONFLICT, "%s is the name of a built-in task: choose another", name);
     return true;
@@ -79,7 +78,7 @@ static bool check_name(const char *name, struct error *error) {
 bool datasets_add(struct datasets *datasets, const char *name, const char *format, const void *bytes,
                   size_t size, const char *owner, struct dataset_record *record, struct error *error) {
     *record = (struct dataset_record){0};
-    if (!check_name(name, error))
+    if (!datasets_check_name(name, error))
         return false;
     struct dataset *dataset = parse(format, bytes, size, error);
     if (dataset == NULL)

@@ -15,6 +15,9 @@ struct datasets;
 struct datasets *datasets_open(struct store *store, const char *data_directory, struct error *error);
 void datasets_close(struct datasets *datasets);
 
+/* ERROR_INVALID for what is no plain name, ERROR_CONFLICT for that of a built-in task. */
+bool datasets_check_name(const char *name, struct error *error);
+
 /* Parses and stores; `format` is "csv" or "tsv". ERROR_INVALID for a bad name or a bad row (the message names
  * its line), ERROR_CONFLICT where the name is taken. `record` is filled in; clear it. */
 bool datasets_add(struct datasets *datasets, const char *name, const char *format, const void *bytes,

@@ -8,15 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* HTTP's own phrases, as RFC 9457 wants them beside "about:blank". */
 static const struct {
     unsigned status;
     const char *title;
 } titles[] = {
-    {400, "Bad request"},       {401, "Not authorised"},         {403, "Not allowed"},
-    {404, "Not found"},         {405, "Method not allowed"},     {409, "Not possible in this state"},
-    {413, "Too large"},         {415, "Unsupported media type"}, {421, "Misdirected request"},
-    {422, "Bad parameters"},    {429, "Too many requests"},      {500, "Internal error"},
-    {503, "Not available now"},
+    {400, "Bad Request"},         {401, "Unauthorized"},
+    {403, "Forbidden"},           {404, "Not Found"},
+    {405, "Method Not Allowed"},  {409, "Conflict"},
+    {413, "Content Too Large"},   {415, "Unsupported Media Type"},
+    {421, "Misdirected Request"}, {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},   {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
 };
 
 static const char *find_title(unsigned status) {
@@ -43,8 +46,9 @@ static bool has_header(const struct response *response, const char *name) {
 
 /* Where there is no memory for a problem there may be none for anything: the fallback is static. */
 static void end_problem(struct response *response, unsigned status, struct text *text) {
-    static const char fallback[] = "{\"type\":\"about:blank\",\"title\":\"Not available now\",\"status\":503,"
-                                   "\"detail\":\"out of memory; try again later\"}";
+    static const char fallback[] =
+        "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+        "\"detail\":\"out of memory; try again later\"}";
     json_write_end_object(text);
     if (text->failed) {
         text_free(text);
@@ -90,6 +94,19 @@ void response_set_faults(struct response *response, const struct parameter_fault
     end_problem(response, 422, &text);
 }
 
+void response_set_fault(struct response *response, const char *field, const char *format, ...) {
+    struct parameter_faults faults = {0};
+    char message[480];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    error_trim_text(message);
+    parameter_faults_add(&faults, field, "%s", message);
+    response_set_faults(response, &faults);
+    parameter_faults_free(&faults);
+}
+
 static unsigned find_status(enum error_code code) {
     switch (code) {
     case ERROR_INVALID:
@@ -116,4 +133,11 @@ static unsigned find_status(enum error_code code) {
 void response_set_error(struct response *response, const struct error *error) {
     response_set_problem(response, find_status(error->code), "%s",
                          error->message[0] ? error->message : "something went wrong");
+}
+
+void response_set_field_error(struct response *response, const char *field, const struct error *error) {
+    if (find_status(error->code) == 422)
+        response_set_fault(response, field, "%s", error->message);
+    else
+        response_set_error(response, error);
 }

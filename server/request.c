@@ -69,15 +69,18 @@ bool request_read_query(struct request *request) {
 }
 
 /* Valid JSON that cannot be represented here is a bad parameter, not bad JSON. */
-static unsigned find_json_status(const json_error_t *fault) {
+static void refuse_json(struct request *request, const json_error_t *fault) {
     switch (json_error_code(fault)) {
     case json_error_numeric_overflow:
     case json_error_null_character:
     case json_error_null_byte_in_key:
     case json_error_duplicate_key:
-        return 422;
+        response_set_fault(&request->response, "body", "is not usable: line %d, column %d: %s", fault->line,
+                           fault->column, fault->text);
+        break;
     default:
-        return 400;
+        response_set_problem(&request->response, 400, "the body is not JSON: line %d, column %d: %s",
+                             fault->line, fault->column, fault->text);
     }
 }
 
@@ -93,23 +96,23 @@ bool request_read_body(struct request *request) {
     const char *bytes = request->body.bytes ? request->body.bytes : "";
     /* Without memory jansson may speak of bad syntax: only what it says twice is believed. */
     for (int attempt = 0; !request->json && attempt < 2; attempt++)
-        request->json = json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES, &fault);
+        request->json =
+            json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
     if (!request->json && json_error_code(&fault) == json_error_numeric_overflow) {
         /* Whole numbers beyond 64 bits: as reals, so that the parameter's own check names the field. */
-        request->json = json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL, &fault);
+        request->json =
+            json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY, &fault);
     }
     if (!request->json && is_memory_fault(&fault)) {
         response_set_problem(&request->response, 503, "out of memory; try again later");
         return false;
     }
     if (!request->json) {
-        response_set_problem(&request->response, find_json_status(&fault),
-                             "the body is not usable JSON: line %d, column %d: %s", fault.line, fault.column,
-                             fault.text);
+        refuse_json(request, &fault);
         return false;
     }
     if (!json_is_object(request->json)) {
-        response_set_problem(&request->response, 422, "the body must be a JSON object");
+        response_set_fault(&request->response, "body", "must be a JSON object");
         return false;
     }
     return true;

@@ -194,7 +194,7 @@ static bool check_attention(const struct inspection *inspection, size_t example,
     size_t layers = inspection_layer_count(inspection), heads = inspection_head_count(inspection);
     size_t examples = inspection->setup.task->test.count;
     if (layers == 0)
-        return error_set(error, ERROR_INVALID, "this model has no attention");
+        return error_set(error, ERROR_CONFLICT, "this model has no attention");
     if (layer >= layers)
         return error_set(error, ERROR_INVALID, "layer must be below %zu; got %zu", layers, layer);
     if (head != INSPECTION_HEAD_MEAN && (head < 0 || (size_t)head >= heads))
@@ -204,6 +204,10 @@ static bool check_attention(const struct inspection *inspection, size_t example,
                          "example must be below %zu, the number of test examples; got %zu", examples,
                          example);
     return true;
+}
+
+size_t inspection_query_limit(const struct inspection *inspection) {
+    return window_queries(&inspection->setup.model);
 }
 
 /* Runs a test example; returns its real length. */
@@ -244,8 +248,9 @@ bool inspection_attention_rows(struct inspection *inspection, size_t example, si
     struct model_batch batch;
     size_t length = run_example(inspection, example, &batch);
     if (window.first > 0 && window.first >= length)
-        return error_set(error, ERROR_INVALID, "query_from must be below %zu, the example's queries; got %zu",
-                         length, window.first);
+        return error_set(error, ERROR_INVALID,
+                         "must be below %zu, the number of the example's queries; got %zu", length,
+                         window.first);
     if (window.count > most)
         return error_set(error, ERROR_INVALID,
                          "query_count must be at most %zu for sequences this long; got %zu", most,

@@ -56,8 +56,12 @@ struct attention_window {
     size_t first, count;
 };
 
-/* `example` counts in the test set; `head` is a number or INSPECTION_HEAD_MEAN. ERROR_INVALID where the model
- * has no attention, or the layer, head, example or window is out of range: the message says what there is. */
+/* The most queries that may be asked for at once. */
+size_t inspection_query_limit(const struct inspection *inspection);
+
+/* `example` counts in the test set; `head` is a number or INSPECTION_HEAD_MEAN. ERROR_CONFLICT where the
+ * model has no attention; ERROR_INVALID where the layer, head, example or window is out of range: the message
+ * says what there is. */
 bool inspection_attention_rows(struct inspection *inspection, size_t example, size_t layer, int head,
                                struct attention_window window, struct attention_matrix *matrix,
                                struct error *error);

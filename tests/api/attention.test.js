@@ -117,8 +117,8 @@ test("what there is not is refused, with what there is", async () => {
         await client.problem(422, `${path}?${query}`);
     }
     await client.problem(404, `${path}?epoch=7`);
-    await client.problem(422, `api/runs/${recurrent.id}/attention`);
-    await client.problem(422, `api/runs/${recurrent.id}/attention/mean`);
+    await client.problem(409, `api/runs/${recurrent.id}/attention`);
+    await client.problem(409, `api/runs/${recurrent.id}/attention/mean`);
     const other = await client.run({ experiment: "attention-steps" });
     for (const end of ["attention", "attention/mean", "model.safetensors"]) await client.problem(409, `api/runs/${other.id}/${end}`);
 });

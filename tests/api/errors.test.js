@@ -22,7 +22,7 @@ test("what is not JSON is 400", async () => {
 });
 
 test("JSON that is no object is 422", async () => {
-    for (const body of ["[]", "[1, 2]"]) await client.postProblem(422, "api/runs", body);
+    for (const body of ["[]", "[1, 2]", "null", "true", "1", '"train"']) await client.postProblem(422, "api/runs", body);
 });
 
 test("another media type is 415", async () => {
@@ -205,6 +205,31 @@ test("bad query arguments are 422 and name the field", async () => {
         assert.deepEqual(fields(problem), [field], path);
     }
     assert.deepEqual(fields(await client.postProblem(422, "api/runs?wait=forever", smallTraining)), ["wait"]);
+});
+
+test("what is wrong with a question, an input or a file names its field too", async () => {
+    const { id } = await client.create("api/runs?wait=30", smallTraining);
+    const attention = `api/runs/${id}/attention`;
+    for (const [query, ...named] of [
+        ["example=20", "example"],
+        ["example=20&layer=1&head=1&query_count=9", "example", "head", "layer", "query_count"],
+        ["query_from=6", "query_from"],
+    ]) {
+        assert.deepEqual(fields(await client.problem(422, `${attention}?${query}`)), named, query);
+    }
+    const predictions = (body) => client.postProblem(422, `api/runs/${id}/predictions`, body);
+    const long = Array(7).fill(1);
+    assert.deepEqual(fields(await predictions({ sequences: [long, [1], [1e20]] })), ["sequences", "sequences"]);
+    assert.deepEqual(fields(await predictions({ texts: ["good"] })), ["texts"]);
+    for (const body of ["[]", '{"experiment": "scaling", "seed": 1, "seed": 2}', '{"experiment": "a\\u0000b"}']) {
+        assert.deepEqual(fields(await client.postProblem(422, "api/runs", body)), ["body"], body);
+    }
+    const upload = (name, body) =>
+        client.problem(422, `api/datasets?name=${name}`, { method: "POST", headers: { "Content-Type": "text/csv" }, body });
+    assert.deepEqual(fields(await upload("", "text,label\ngood,1\nbad,0\n")), ["name"]);
+    const { errors } = await upload("bad", "text,label\ngood,1\nbad\n");
+    assert.deepEqual(errors.map(({ field }) => field), ["body"]);
+    assert.match(errors[0].message, /^line 3/);
 });
 
 test("a diverging run fails with a message that helps, and no NaN reaches JSON", async () => {

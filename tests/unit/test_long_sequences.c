@@ -124,7 +124,7 @@ START_TEST(memory_stays_small) {
     error.code = ERROR_NONE;
     ck_assert(
         !inspection_attention_rows(inspection, 0, 0, 0, (struct attention_window){4096, 1}, &matrix, &error));
-    ck_assert_str_eq(error.message, "query_from must be below 4096, the example's queries; got 4096");
+    ck_assert_str_eq(error.message, "must be below 4096, the number of the example's queries; got 4096");
     inspection_close(inspection);
     trained_free(&trained);
     check_peak_resident_bytes();
