@@ -7,6 +7,7 @@
  *   after a resume  answer, or poll again what the handler waits for */
 #include "server/http.h"
 
+#include "server/accept.h"
 #include "server/assets.h"
 #include "server/clock.h"
 #include "server/guard.h"
@@ -138,8 +139,8 @@ static bool check_announced_body(struct request *request) {
 static void choose_format(struct request *request) {
     const char *accept = request_header(request, "Accept");
     struct route_match *match = &request->match;
-    if (match->format == FORMAT_JSON && match->route->formats & FORMAT_CSV && accept &&
-        strncasecmp(accept, "text/csv", strlen("text/csv")) == 0)
+    if (match->format == FORMAT_JSON && match->route->formats & FORMAT_CSV &&
+        accept_prefers(accept, "text/csv", "application/json"))
         match->format = FORMAT_CSV;
 }
 

@@ -161,7 +161,23 @@ test("metrics have one row an epoch, as JSON and as CSV", async () => {
     assert.deepEqual(lines[0], ["epoch", "train_loss", "test_accuracy", "seconds"]);
     assert.equal(lines[1][1], "");
     assert.equal(Number(lines[2][1]), rows[1].train_loss);
-    assert.equal(await client.text(`api/runs/${id}/metrics`, { headers: { Accept: "text/csv" } }), csv);
+    for (const [accept, type] of [
+        ["text/csv", "text/csv; charset=utf-8"],
+        ["application/xml, Text/CSV", "text/csv; charset=utf-8"],
+        ["application/json;q=0.5,text/csv;q=0.9", "text/csv; charset=utf-8"],
+        ["text/*", "text/csv; charset=utf-8"],
+        ["text/csv, */*", "text/csv; charset=utf-8"],
+        ["*/*", "application/json"],
+        ["application/json, text/csv", "application/json"],
+        ["text/csv;q=0.5, application/json", "application/json"],
+        ["text/csv;q=0, */*", "application/json"],
+        ["text/csvx", "application/json"],
+        ["image/png", "application/json"],
+    ]) {
+        const answer = await client.fetch(`api/runs/${id}/metrics`, { headers: { Accept: accept } });
+        assert.equal(answer.headers.get("content-type"), type, accept);
+        if (type.startsWith("text/csv")) assert.equal(await answer.text(), csv);
+    }
 });
 
 test("every experiment runs with its defaults or says what it needs", async () => {
