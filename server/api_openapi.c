@@ -16,35 +16,50 @@ static void write_reference(struct text *text, const char *key, const char *name
     json_write_end_object(text);
 }
 
-/* {"application/json": {"schema": ...}} and the other formats of the route. */
-static void write_content(struct text *text, const struct route *route) {
+static bool is_event_stream(const struct route *route) {
+    return strstr(route->pattern, "events") != NULL;
+}
+
+/* The suffixes of paths that give another format. */
+static const struct {
+    enum format format;
+    const char *suffix, *media_type, *schema;
+} formats[] = {{FORMAT_JSON, "", NULL, NULL},
+               {FORMAT_CSV, ".csv", "text/csv", "{\"schema\":{\"type\":\"string\"}}"},
+               {FORMAT_NPY, ".npy", "application/octet-stream", "{}"}};
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+/* {"application/json": {"schema": ...}}; with an Accept header CSV comes from the same path. */
+static void write_content(struct text *text, const struct route *route, size_t format) {
     json_write_begin_object(text, "content");
-    if (route->response_schema) {
+    if (formats[format].media_type) {
+        json_write_raw(text, formats[format].media_type, formats[format].schema);
+    } else if (route->response_schema) {
         json_write_begin_object(text, "application/json");
         write_reference(text, "schema", route->response_schema);
         json_write_end_object(text);
-    } else if (strstr(route->pattern, "events")) {
+    } else if (is_event_stream(route)) {
         json_write_raw(text, "text/event-stream", "{\"schema\":{\"type\":\"string\"}}");
     } else if (strstr(route->pattern, "safetensors")) {
         json_write_raw(text, "application/octet-stream", "{}");
     } else {
         json_write_raw(text, "text/plain", "{\"schema\":{\"type\":\"string\"}}");
     }
-    if (route->formats & FORMAT_CSV)
+    if (formats[format].format == FORMAT_JSON && route->formats & FORMAT_CSV)
         json_write_raw(text, "text/csv", "{\"schema\":{\"type\":\"string\"}}");
-    if (route->formats & FORMAT_NPY)
-        json_write_raw(text, "application/octet-stream", "{}");
     json_write_end_object(text);
 }
 
-static void write_responses(struct text *text, const struct route *route) {
+static void write_responses(struct text *text, const struct route *route, size_t format) {
     char status[8];
     snprintf(status, sizeof status, "%u", route->success_status);
     json_write_begin_object(text, "responses");
     json_write_begin_object(text, status);
     json_write_string(text, "description", route->summary);
+    if (route->success_status == 201)
+        json_write_raw(text, "headers", "{\"Location\":{\"schema\":{\"type\":\"string\"}}}");
     if (route->success_status != 204)
-        write_content(text, route);
+        write_content(text, route, format);
     json_write_end_object(text);
     json_write_raw(text, "default",
                    "{\"description\":\"What is wrong\",\"content\":{\"application/problem+json\":{\"schema\":"
@@ -83,17 +98,31 @@ static void write_path_parameters(struct text *text, const char *pattern) {
     }
 }
 
+static void write_query_parameter(struct text *text, const struct parameter_declaration *declaration) {
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "name", declaration->name);
+    json_write_string(text, "in", "query");
+    json_write_string(text, "description", declaration->meaning);
+    json_write_parameter_schema(text, "schema", declaration);
+    json_write_end_object(text);
+}
+
 static void write_operation_parameters(struct text *text, const struct route *route) {
     json_write_begin_array(text, "parameters");
     write_path_parameters(text, route->pattern);
-    for (size_t i = 0; i < route->query_count; i++) {
-        json_write_begin_object(text, NULL);
-        json_write_string(text, "name", route->query[i].name);
-        json_write_string(text, "in", "query");
-        json_write_string(text, "description", route->query[i].meaning);
-        json_write_parameter_schema(text, "schema", &route->query[i]);
-        json_write_end_object(text);
+    for (size_t i = 0; i < route->query_count; i++)
+        write_query_parameter(text, &route->query[i]);
+    if (route->flags & ROUTE_OPEN_QUERY) { /* api_examples.c: the task is in the path */
+        const struct experiment *train = experiment_find("train");
+        for (size_t i = 0; i < train->parameter_count; i++)
+            if (strcmp(train->parameters[i].name, "task") != 0)
+                write_query_parameter(text, &train->parameters[i]);
     }
+    if (is_event_stream(route))
+        json_write_raw(
+            text, NULL,
+            "{\"name\":\"Last-Event-ID\",\"in\":\"header\",\"description\":\"Begin after the event with "
+            "this id.\",\"schema\":{\"type\":\"string\"}}");
     json_write_end_array(text);
 }
 
@@ -102,10 +131,10 @@ static const char *method_key(const struct route *route) {
 }
 
 /* A name for client generators: "get_api_runs_id_metrics". */
-static void write_operation_id(struct text *text, const struct route *route) {
+static void write_operation_id(struct text *text, const struct route *route, const char *path) {
     char name[128];
     int length = snprintf(name, sizeof name, "%s", method_key(route));
-    for (const char *c = route->pattern; *c && length < (int)sizeof name - 2; c++)
+    for (const char *c = path; *c && length < (int)sizeof name - 2; c++)
         if (isalnum((unsigned char)*c))
             name[length++] = *c;
         else if (name[length - 1] != '_')
@@ -131,14 +160,14 @@ static void write_security(struct text *text, const struct route *route) {
                                                     : "[{\"token\":[]},{\"session\":[]},{}]");
 }
 
-static void write_operation(struct text *text, const struct route *route) {
+static void write_operation(struct text *text, const struct route *route, const char *path, size_t format) {
     json_write_begin_object(text, method_key(route));
-    write_operation_id(text, route);
+    write_operation_id(text, route, path);
     json_write_string(text, "summary", route->summary);
     write_security(text, route);
     write_operation_parameters(text, route);
     write_request_body(text, route);
-    write_responses(text, route);
+    write_responses(text, route, format);
     json_write_end_object(text);
 }
 
@@ -149,17 +178,32 @@ static bool is_first_of_pattern(size_t index) {
     return true;
 }
 
+/* A pattern with a format's suffix, and the operations that have it. */
+static void write_path(struct text *text, const char *pattern, size_t format) {
+    unsigned wanted = (unsigned)formats[format].format;
+    struct text operations = {0};
+    char path[128];
+    snprintf(path, sizeof path, "%s%s", pattern, formats[format].suffix);
+    json_write_begin_object(&operations, NULL);
+    size_t empty_length = operations.length;
+    for (size_t i = 0; i < route_count; i++) {
+        const struct route *route = &route_table[i];
+        if (strcmp(route->pattern, pattern) == 0 && (wanted == FORMAT_JSON || route->formats & wanted))
+            write_operation(&operations, route, path, format);
+    }
+    bool is_empty = operations.length == empty_length;
+    json_write_end_object(&operations);
+    if (!is_empty)
+        json_write_raw(text, path, operations.bytes);
+    text->failed |= operations.failed;
+    text_free(&operations);
+}
+
 static void write_paths(struct text *text) {
     json_write_begin_object(text, "paths");
-    for (size_t i = 0; i < route_count; i++) {
-        if (!is_first_of_pattern(i))
-            continue;
-        json_write_begin_object(text, route_table[i].pattern);
-        for (size_t j = i; j < route_count; j++)
-            if (strcmp(route_table[j].pattern, route_table[i].pattern) == 0)
-                write_operation(text, &route_table[j]);
-        json_write_end_object(text);
-    }
+    for (size_t i = 0; i < route_count; i++)
+        for (size_t format = 0; is_first_of_pattern(i) && format < FORMAT_COUNT; format++)
+            write_path(text, route_table[i].pattern, format);
     json_write_end_object(text);
 }
 

@@ -60,6 +60,14 @@ test("openapi.json has every route, and every reference in it leads somewhere", 
     for (const path of ["/api/runs", "/api/runs/{id}/attention", "/api/comparisons/{id}", "/api/datasets", "/metrics"]) {
         assert.ok(openapi.paths[path], path);
     }
+    for (const path of ["metrics.csv", "attention.csv", "attention.npy", "attention/mean.csv"]) {
+        assert.ok(openapi.paths[`/api/runs/{id}/${path}`].get.responses[200], path);
+    }
+    assert.ok(openapi.paths["/api/comparisons/{id}.csv"].get && !openapi.paths["/api/comparisons/{id}.csv"].delete);
+    const names = (path) => openapi.paths[path].get.parameters.map(({ name }) => name);
+    assert.ok(names("/api/runs/{id}/events").includes("Last-Event-ID"));
+    assert.ok(names("/api/datasets/{name}/examples").includes("sequence_length"));
+    assert.ok(openapi.paths["/api/runs"].post.responses[201].headers.Location);
     const operations = Object.values(openapi.paths).flatMap((path) => Object.values(path));
     assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
     const references = [...JSON.stringify(openapi).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
