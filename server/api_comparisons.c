@@ -1,7 +1,9 @@
 /* Comparisons: several variants of one experiment times several seeds, as one table. */
 #include "server/api_parameters.h"
 
+#include "core/experiments/experiments.h"
 #include "server/csv.h"
+#include "server/json_parameters.h"
 #include "server/json_writer.h"
 
 #include <math.h>
@@ -30,9 +32,9 @@ struct wanted {
 static void read_seeds(const json_t *object, struct wanted *wanted, struct parameter_faults *faults) {
     const json_t *list = json_object_get(object, "seeds");
     size_t count = json_array_size(list);
+    wanted->seed_count = 1;
     if (!list) { /* then the seed is a parameter like the others */
         wanted->seeds[0] = json_integer_value(json_object_get(object, "seed"));
-        wanted->seed_count = 1;
         return;
     }
     if (count < 1 || count > SEEDS_MAXIMUM) {
@@ -40,19 +42,37 @@ static void read_seeds(const json_t *object, struct wanted *wanted, struct param
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        const json_t *seed = json_array_get(list, i);
-        if (!json_is_integer(seed) || json_integer_value(seed) < 0) {
+        int64_t *seed = &wanted->seeds[i];
+        if (!json_read_integer(json_array_get(list, i), seed) || *seed < 0 || *seed > (int64_t)SEED_MAXIMUM) {
             parameter_faults_add(faults, "seeds",
-                                 "must hold whole numbers from 0; the one at place %zu is none", i);
+                                 "must hold whole numbers from 0 to %.0f; the one at place %zu is none",
+                                 SEED_MAXIMUM, i);
+            *seed = 0;
         }
-        wanted->seeds[i] = json_integer_value(seed);
     }
     wanted->seed_count = count;
 }
 
+/* What is common to all variants has no place in one, and its label none beside them. */
+static void check_places(const json_t *object, const struct wanted *wanted, struct parameter_faults *faults) {
+    static const char *const common[] = {"experiment", "name", "seeds", "variants"};
+    if (json_object_get(object, "label"))
+        parameter_faults_add(faults, "label", "belongs into a variant");
+    for (size_t i = 0; i < wanted->variant_count; i++)
+        for (size_t j = 0; j < sizeof common / sizeof *common; j++)
+            if (json_object_get(wanted->variants[i], common[j])) {
+                char field[96];
+                snprintf(field, sizeof field, "variants[%zu].%s", i, common[j]);
+                parameter_faults_add(faults, field, "is common to all variants: it belongs beside them");
+            }
+}
+
+/* Where the list is no good one empty variant stands for it, so that the common parameters are checked too.
+ */
 static void read_variants(const json_t *object, struct wanted *wanted, struct parameter_faults *faults) {
     const json_t *list = json_object_get(object, "variants");
     size_t count = json_array_size(list);
+    wanted->variant_count = 1;
     if (count < 1 || count > VARIANTS_MAXIMUM) {
         parameter_faults_add(faults, "variants", "must be a list of 1 to %d objects, each with a label",
                              VARIANTS_MAXIMUM);
@@ -67,14 +87,29 @@ static void read_variants(const json_t *object, struct wanted *wanted, struct pa
         }
     }
     wanted->variant_count = count;
+    check_places(object, wanted, faults);
 }
 
-/* Moves the faults of one variant to the list of all, saying whose they are. */
-static void merge_faults(struct parameter_faults *all, struct parameter_faults *of_variant, size_t variant) {
+static bool has_fault(const struct parameter_faults *faults, const struct parameter_fault *fault) {
+    for (size_t i = 0; i < faults->count; i++)
+        if (strcmp(faults->items[i].field, fault->field) == 0 &&
+            strcmp(faults->items[i].message, fault->message) == 0)
+            return true;
+    return false;
+}
+
+/* Moves the faults of one variant to the list of all, saying whose they are: what is common to all variants
+ * is wrong once, under its own name. */
+static void merge_faults(struct parameter_faults *all, struct parameter_faults *of_variant,
+                         const json_t *common, const struct wanted *wanted, size_t variant) {
     for (size_t i = 0; i < of_variant->count; i++) {
+        const struct parameter_fault *fault = &of_variant->items[i];
         char field[96];
-        snprintf(field, sizeof field, "variants[%zu].%.60s", variant, of_variant->items[i].field);
-        parameter_faults_add(all, field, "%s", of_variant->items[i].message);
+        bool is_common = json_object_get(common, fault->field) &&
+                         !json_object_get(wanted->variants[variant], fault->field);
+        snprintf(field, sizeof field, "variants[%zu].%.60s", variant, fault->field);
+        if (!is_common || !has_fault(all, fault))
+            parameter_faults_add(all, is_common ? fault->field : field, "%s", fault->message);
     }
     all->out_of_memory |= of_variant->out_of_memory;
     parameter_faults_free(of_variant);
@@ -94,7 +129,7 @@ static bool prepare_variant(struct request *request, const struct wanted *wanted
                                              &sets[i], &of_variant);
         json_decref(seed);
         bool has_faults = of_variant.count > 0;
-        merge_faults(faults, &of_variant, variant);
+        merge_faults(faults, &of_variant, request->json, wanted, variant);
         if (has_faults)
             break; /* the other seeds have the same ones */
     }
@@ -154,13 +189,13 @@ void api_comparisons_list(struct request *request) {
     struct error error = {0};
     struct text text = {0};
     size_t count = 0;
-    bool is_listed = runs_list_comparisons(request->service->runs, before, limit, &views, &count, &error);
+    bool is_listed = runs_list_comparisons(request->service->runs, before, limit + 1, &views, &count, &error);
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "comparisons");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && i < limit; i++)
         comparison_write_json(&text, NULL, &views[i], access_owns(request, views[i].record.owner));
     json_write_end_array(&text);
-    json_write_string(&text, "next", count == limit ? views[count - 1].record.id : NULL);
+    json_write_string(&text, "next", count > limit ? views[limit - 1].record.id : NULL);
     json_write_end_object(&text);
     if (is_listed)
         response_set_text(&request->response, 200, "application/json", &text);

@@ -42,8 +42,7 @@ static void add_type_fault(const struct parameter_declaration *declaration, cons
     free(given);
 }
 
-/* JSON Schema's integers include 3.0. */
-static bool read_integer(const json_t *value, int64_t *integer) {
+bool json_read_integer(const json_t *value, int64_t *integer) {
     if (json_is_integer(value)) {
         *integer = json_integer_value(value);
         return true;
@@ -62,7 +61,7 @@ static bool read_integer_list(struct parameter_set *set, size_t index, const jso
     bool is_list = integers && json_is_array(value);
     faults->out_of_memory |= !integers;
     for (size_t i = 0; is_list && i < count; i++)
-        is_list = read_integer(json_array_get(value, i), &integers[i]);
+        is_list = json_read_integer(json_array_get(value, i), &integers[i]);
     if (is_list)
         parameter_set_integers(set, index, integers, count, faults);
     free(integers);
@@ -128,7 +127,7 @@ static void read_value(struct parameter_set *set, size_t index, const json_t *va
     bool is_expected = false;
     switch (declaration->type) {
     case PARAMETER_INTEGER:
-        is_expected = read_integer(value, &integer);
+        is_expected = json_read_integer(value, &integer);
         if (is_expected)
             parameter_set_integer(set, index, integer, faults);
         break;

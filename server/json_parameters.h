@@ -8,6 +8,9 @@
 
 #include <jansson.h>
 
+/* False where the value is no whole number; 3.0 is one, as in JSON Schema. */
+bool json_read_integer(const json_t *value, int64_t *integer);
+
 /* Sets every member of `object` in `set`. Members named in `reserved` (NULL-terminated, may be NULL) belong
  * to the caller and are passed over. Unknown members and wrong types are faults; all are collected. */
 void json_read_parameters(const json_t *object, const char *const *reserved, struct parameter_set *set,

@@ -114,5 +114,19 @@ test("bad comparisons name every fault and whose it is", async () => {
         assert.ok(problem.errors.some((fault) => fault.field === field), JSON.stringify(problem.errors));
     }
     const problem = await client.postProblem(422, "api/comparisons", { ...comparison, epochs: 0 });
-    assert.ok(problem.errors.every(({ field }) => field.endsWith("epochs")));
+    assert.deepEqual(problem.errors.map(({ field }) => field), ["epochs"]);
+    const fields = async (change) => {
+        const { errors } = await client.postProblem(422, "api/comparisons", { ...comparison, ...change });
+        return errors.map(({ field }) => field).sort();
+    };
+    assert.deepEqual(await fields({ seeds: [-1], variants: [], epochs: 0 }), ["epochs", "seeds", "variants"]);
+    const variants = [{ label: "a", experiment: "scaling", name: "b" }];
+    assert.deepEqual(await fields({ label: "x", variants }), ["label", "variants[0].experiment", "variants[0].name"]);
+});
+
+test("a seed may be written as 1.0, as for a run", async () => {
+    const body = JSON.stringify({ ...comparison, seeds: [] }).replace('"seeds":[]', '"seeds":[1.0]');
+    const { id, seeds } = await client.create("api/comparisons", body);
+    assert.deepEqual(seeds, [1]);
+    await ended(id);
 });
