@@ -9,7 +9,7 @@
 
 enum { DEFAULT_LENGTH = 60, DEFAULT_TRAIN = 2000, DEFAULT_TEST = 600 };
 
-static const char *const class_names[] = {"negative", "positive"};
+static const char *const class_names[] = {"0", "1"};
 
 static void describe(const struct task_request *request, struct task_summary *summary) {
     *summary = (struct task_summary){

@@ -38,9 +38,10 @@ test("drawn data sets are listed, and show the examples of a run", async () => {
     const { total, examples } = await client.get(`${path}?limit=3&sequence_length=5`);
     assert.equal(total, 600);
     assert.equal(examples.length, 3);
-    for (const { values, class_index } of examples) {
+    for (const { values, label, class_index } of examples) {
         assert.equal(values.length, 5);
-        assert.equal(class_index, values[0] > 0 ? 1 : 0);
+        assert.equal(label, values[0] > 0 ? 1 : 0);
+        assert.equal(class_index, label);
     }
     const page = await client.get(`${path}?offset=2&limit=1&sequence_length=5`);
     assert.deepEqual(page.examples, [examples[2]]);
