@@ -18,9 +18,11 @@ struct example_parameters {
 static void read_parameter(void *owner, const char *name, const char *value) {
     struct example_parameters *reading = owner;
     int index = parameter_find(reading->set, name);
-    if (parameter_find(&reading->request->query, name) >= 0)
+    if (!*value || parameter_find(&reading->request->query, name) >= 0)
         return;
-    if (index < 0 || strcmp(name, "task") == 0) {
+    if (strcmp(name, "task") == 0) {
+        parameter_faults_add(reading->faults, name, "is what the path names");
+    } else if (index < 0) {
         static const char *const own[] = {"split", "offset", "limit", NULL};
         json_add_unknown_fault(name, reading->set, own, reading->faults);
     } else {

@@ -41,6 +41,8 @@ struct query_reading {
 static void read_argument(void *owner, const char *name, const char *value) {
     struct query_reading *reading = owner;
     struct request *request = reading->request;
+    if (!*value) /* "?state=&limit=", as a form sends what was left empty */
+        return;
     int index = parameter_find(&request->query, name);
     if (index >= 0)
         parameter_set_from_text(&request->query, (size_t)index, value, &reading->faults);

@@ -51,7 +51,7 @@ test("drawn data sets are listed, and show the examples of a run", async () => {
     assert.equal(csv[0], "index,label,x0,x1,x2,x3,x4");
     assert.deepEqual(csv[1].split(",").slice(2).map(Number), examples[0].values);
     await client.problem(422, `${path}?sequence_length=0`);
-    await client.problem(422, `${path}?task=reviews`);
+    assert.match((await client.problem(422, `${path}?task=reviews`)).detail, /what the path names/);
 });
 
 test("text of one's own is trained on and asked about", async () => {

@@ -93,7 +93,7 @@ test("a running and a waiting run are cancelled; ended ones cannot be", async ()
     await client.problem(409, `api/runs/${running.id}`, { method: "DELETE" });
     const cancelled = await client.create(`api/runs/${waiting.id}/cancel`, "", 200);
     assert.equal(cancelled.state, "cancelled");
-    await client.create(`api/runs/${running.id}/cancel`, "", 200);
+    assert.equal((await client.create(`api/runs/${running.id}/cancel`, "", 200)).state, "cancelled");
     const events = await client.events(`api/runs/${running.id}/events`);
     assert.equal(events.at(-1).event, "end");
     assert.equal(events.at(-1).data.state, "cancelled");
@@ -134,6 +134,9 @@ test("the list is newest first, in pages and by filters", async () => {
         assert.equal(before, page.runs.length === 2 ? page.runs[1].id : null);
     }
     assert.deepEqual(seen, ids.reverse());
+    assert.equal((await client.get("api/runs?experiment=running-average&limit=5")).next, null);
+    const empty = await client.get("api/runs?state=&experiment=running-average&limit=&before=");
+    assert.deepEqual(empty.runs.map(({ id }) => id), ids);
     const { runs } = await client.get("api/runs?state=cancelled");
     assert.ok(runs.length > 0 && runs.every(({ state }) => state === "cancelled"));
     assert.deepEqual((await client.get("api/runs?experiment=nothing")).runs, []);
