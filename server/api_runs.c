@@ -132,9 +132,7 @@ void api_runs_list(struct request *request) {
         response_set_text(&request->response, 200, "application/json", &text);
     else
         response_set_error(&request->response, &error);
-    for (size_t i = 0; i < count; i++)
-        run_record_clear(&runs[i]);
-    free(runs);
+    run_records_free(runs, count);
     text_free(&text);
 }
 

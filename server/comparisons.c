@@ -214,12 +214,6 @@ static bool list_members(struct runs *runs, const char *id, struct run_record **
     return runs_list(runs, &filter, list, count, error);
 }
 
-static void free_list(struct run_record *list, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        run_record_clear(&list[i]);
-    free(list);
-}
-
 /* Takes over the record. */
 static bool view_build(struct runs *runs, struct comparison_record *record, struct comparison_view *view,
                        struct error *error) {
@@ -230,7 +224,7 @@ static bool view_build(struct runs *runs, struct comparison_record *record, stru
               view_fill(runs, view, list, count, error);
     if (!ok)
         comparison_view_clear(view);
-    free_list(list, count);
+    run_records_free(list, count);
     return ok;
 }
 
@@ -292,7 +286,7 @@ bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison
         else if (failure.code != ERROR_CONFLICT && failure.code != ERROR_MISSING) /* ended in between */
             ok = error_set(error, failure.code, "%s", failure.message);
     }
-    free_list(list, count);
+    run_records_free(list, count);
     if (ok && cancelled == 0)
         ok = error_set(error, ERROR_CONFLICT, "the comparison has ended already");
     return ok && (view == NULL || runs_find_comparison(runs, id, view, error));
@@ -316,6 +310,6 @@ bool runs_delete_comparison(struct runs *runs, const char *id, struct error *err
             active_run_remove(runs, unsaved);
     }
     pthread_mutex_unlock(&runs->mutex);
-    free_list(list, count);
+    run_records_free(list, count);
     return ok;
 }

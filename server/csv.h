@@ -4,8 +4,8 @@
 
 #include "server/text.h"
 
-/* One field, quoted where it must be. What a spreadsheet would take for a formula, and is no
- * number, gets a quote before it. */
+/* One field, quoted where it must be. What a spreadsheet would take for a formula, and is no number, gets a
+ * quote before it. */
 void csv_append_field(struct text *text, const char *field);
 /* A number, or an empty field where it is not finite. */
 void csv_append_number(struct text *text, double value);

@@ -4,8 +4,8 @@
 
 #include "server/request.h"
 
-/* Sets a problem and returns false where the request is refused. `method` and
- * `version` ("HTTP/1.1") are those of the request. */
+/* Sets a problem and returns false where the request is refused. `method` and `version` ("HTTP/1.1") are the
+ * request's. */
 bool guard_check(struct request *request, enum method method, const char *version);
 
 #endif

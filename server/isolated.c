@@ -1,7 +1,10 @@
 /* A child process for untrusted work: see isolated.h. */
 #include "server/isolated.h"
 
+#include "server/clock.h"
+
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +13,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { READ_SIZE = 65536, STATM_SIZE = 128, STATM_DATA_FIELD = 6 };
@@ -64,17 +66,11 @@ void isolated_write(int output, const void *bytes, size_t size) {
     }
 }
 
-static long long milliseconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Reads until the child closes its end. False when the deadline or the limit is passed, or on a failure of
  * ours, which then is in `error`. */
 static bool collect_output(int input, const struct isolated_limits *limits, char **bytes, size_t *size,
                            struct error *error) {
-    long long deadline = milliseconds_now() + 1000LL * limits->seconds;
+    double deadline = clock_seconds() + limits->seconds;
     size_t capacity = 0;
     for (;;) {
         if (*size == capacity) {
@@ -84,9 +80,9 @@ static bool collect_output(int input, const struct isolated_limits *limits, char
                 return error_set_memory(error, capacity);
             *bytes = grown;
         }
-        long long left = deadline - milliseconds_now();
+        double left = deadline - clock_seconds();
         struct pollfd ready = {.fd = input, .events = POLLIN};
-        int count = poll(&ready, 1, left > 0 ? (int)left : 0);
+        int count = poll(&ready, 1, left > 0 ? (int)ceil(1000 * left) : 0);
         if (count == 0)
             return false;
         ssize_t got = count > 0 ? read(input, *bytes + *size, capacity - *size) : -1;

@@ -75,13 +75,9 @@ static bool restore_run(struct runs *runs, struct run_record *record, struct err
         active_run_free(run);
         return false;
     }
-    run_queue_push(runs->queue, run->record.owner, &run->entry);
+    active_run_add(runs, run);
     run->is_suspect = run->record.attempts >= SUSPECT_ATTEMPTS;
     runs->suspects += run->is_suspect;
-    run->next = runs->active;
-    if (run->next != NULL)
-        run->next->previous = run;
-    runs->active = run;
     return true;
 }
 

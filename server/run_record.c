@@ -47,6 +47,14 @@ bool active_run_copy_record(const struct active_run *run, struct run_record *cop
     return true;
 }
 
+void active_run_add(struct runs *runs, struct active_run *run) {
+    run->next = runs->active;
+    if (run->next != NULL)
+        run->next->previous = run;
+    runs->active = run;
+    run_queue_push(runs->queue, run->record.owner, &run->entry);
+}
+
 void active_run_remove(struct runs *runs, struct active_run *run) {
     if (run->previous != NULL)
         run->previous->next = run->next;

@@ -70,14 +70,6 @@ cleanup:
     return ok;
 }
 
-static void link_and_push(struct runs *runs, struct active_run *run) {
-    run->next = runs->active;
-    if (run->next != NULL)
-        run->next->previous = run;
-    runs->active = run;
-    run_queue_push(runs->queue, run->record.owner, &run->entry);
-}
-
 /* With the lock held: how many runs wait that came from a network. */
 static size_t count_waiting(const struct runs *runs, const char *network) {
     size_t count = 0;
@@ -137,7 +129,7 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
     forget_under_way(runs, &under_way);
     if (ok)
         for (size_t i = 0; i < count; i++)
-            link_and_push(runs, items[i]);
+            active_run_add(runs, items[i]);
     else
         run_queue_release(runs->queue, owner, count);
     if (ok)
@@ -210,9 +202,7 @@ bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_re
     pthread_mutex_unlock(&runs->mutex);
     if (ok)
         return true;
-    for (size_t i = 0; i < *count; i++)
-        run_record_clear(&(*list)[i]);
-    free(*list);
+    run_records_free(*list, *count);
     *list = NULL;
     *count = 0;
     return false;

@@ -56,7 +56,7 @@ bool runs_create(struct runs *runs, const struct run_request *request, struct ru
 bool runs_find(struct runs *runs, const char *id, struct run_record *run, struct error *error);
 /* The same without a copy: only whether it has ended. */
 bool runs_find_ended(struct runs *runs, const char *id, bool *has_ended, struct error *error);
-/* Newest first; clear each and free(*list). */
+/* Newest first; release with run_records_free. */
 bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_record **list, size_t *count,
                struct error *error);
 /* ERROR_CONFLICT where it has ended. A waiting run is cancelled at once, a running one within one training

@@ -70,6 +70,8 @@ void active_run_free(struct active_run *run);
 /* With the lock held. */
 struct active_run *active_run_find(struct runs *runs, const char *id);
 bool active_run_copy_record(const struct active_run *run, struct run_record *copy, struct error *error);
+/* Puts it into the list and on the queue, where a place is reserved for it; with the lock held. */
+void active_run_add(struct runs *runs, struct active_run *run);
 /* Takes it out of the list and frees it, with the lock held. */
 void active_run_remove(struct runs *runs, struct active_run *run);
 

@@ -9,7 +9,10 @@
 
 enum { SECRET_SIZE = 33 }; /* 32 characters of 5 random bits each, and the terminator */
 
-/* ERROR_UNAVAILABLE where the system gives no random numbers. */
+/* Writes `length` random characters of base 32 (Crockford's alphabet, in lower case), without a terminator.
+ * ERROR_UNAVAILABLE where the system gives no random numbers. */
+bool secret_write(char *text, size_t length, struct error *error);
+extern const char secret_alphabet[33];
 bool secret_create(char secret[SECRET_SIZE], struct error *error);
 /* Whether a text has the form of one; says nothing of whether it is known. */
 bool secret_is_well_formed(const char *text);

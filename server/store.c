@@ -22,6 +22,12 @@ void run_record_clear(struct run_record *record) {
     *record = (struct run_record){0};
 }
 
+void run_records_free(struct run_record *records, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        run_record_clear(&records[i]);
+    free(records);
+}
+
 /* Copies a text that may be NULL; clears *ok when memory runs out. */
 static char *text_copy(const char *text, bool *ok) {
     if (text == NULL)

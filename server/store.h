@@ -44,6 +44,8 @@ enum { SMALL_RESULT_MAXIMUM = 16 << 10 };
 bool run_record_lacks_result(const struct run_record *record);
 bool result_is_large(const char *result_json); /* NULL: it is not */
 void run_record_clear(struct run_record *record);
+/* A list of them. */
+void run_records_free(struct run_record *records, size_t count);
 bool run_record_copy(struct run_record *copy, const struct run_record *record, struct error *error);
 
 struct comparison_record {
