@@ -18,10 +18,21 @@ struct layer_run {
     float *parameters, *input, *output, *saved, *grad_output, *grad_input, *grad_parameters, *scratch;
 };
 
+/* Behind what a layer may use lie numbers that it must leave alone. */
+enum { LAYER_GUARD = 64 };
+static const float layer_guard_value = 7777;
+
 static inline float *layer_check_floats(size_t count) {
-    float *floats = calloc(count + 1, sizeof *floats);
+    float *floats = calloc(count + LAYER_GUARD, sizeof *floats);
     ck_assert_ptr_nonnull(floats);
+    for (size_t i = 0; i < LAYER_GUARD; i++)
+        floats[count + i] = layer_guard_value;
     return floats;
+}
+
+static inline void layer_check_guard(const float *floats, size_t count, const char *what) {
+    for (size_t i = 0; i < LAYER_GUARD; i++)
+        ck_assert_msg(floats[count + i] == layer_guard_value, "%s has more than its %zu floats", what, count);
 }
 
 /* Free with layer_run_end. */
@@ -42,6 +53,11 @@ static inline struct layer_run layer_run_start(struct layer layer, size_t count)
 }
 
 static inline void layer_run_end(struct layer_run *run) {
+    layer_check_guard(run->output, run->output_count, "output");
+    layer_check_guard(run->saved, layer_saved_size(&run->layer, run->pass.count), "saved");
+    layer_check_guard(run->scratch, layer_scratch_size(&run->layer, run->pass.count), "scratch");
+    layer_check_guard(run->grad_input, run->input_count, "grad_input");
+    layer_check_guard(run->grad_parameters, run->layer.parameter_count, "grad_parameters");
     float *all[] = {run->parameters,  run->input,      run->output,          run->saved,
                     run->grad_output, run->grad_input, run->grad_parameters, run->scratch};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

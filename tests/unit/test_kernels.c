@@ -63,6 +63,22 @@ START_TEST(extremes_of_softmax) {
 }
 END_TEST
 
+/* A row is shifted by its own largest value, not by what its tail is filled up with. */
+START_TEST(softmax_of_very_negative_values) {
+    const size_t columns = (size_t)_i;
+    float row[40], largest = 0;
+    for (size_t j = 0; j < columns; j++)
+        row[j] = -1000 - (float)j;
+    chosen->largest_of_rows(row, 1, columns, &largest);
+    ck_assert(largest == -1000);
+    memcpy(plain, row, sizeof row);
+    kernels_plain.softmax_rows(plain, 1, columns, 1);
+    chosen->softmax_rows(row, 1, columns, 1);
+    ck_assert(plain[0] > 0.6F);
+    compare(row, plain, columns, 1e-6F, 1e-30F);
+}
+END_TEST
+
 /* sigmoid, as the gates of an LSTM use it: the input gate's values are in the first rows of `gates`. */
 START_TEST(extremes_of_sigmoid) {
     float gates[4][EXTREMES] = {0}, cell[EXTREMES], cell_tanh[EXTREMES], hidden[EXTREMES];
@@ -227,6 +243,7 @@ int main(void) {
     tcase_add_loop_test(tests, hyperbolic_tangent, 1, 70);
     tcase_add_test(tests, extremes_of_tanh);
     tcase_add_test(tests, extremes_of_softmax);
+    tcase_add_loop_test(tests, softmax_of_very_negative_values, 1, 40);
     tcase_add_test(tests, extremes_of_sigmoid);
     tcase_add_loop_test(tests, softmax_and_its_gradient, 1, 40);
     tcase_add_loop_test(tests, column_sums_and_tanh_backward, 1, 40);

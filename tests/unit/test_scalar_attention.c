@@ -90,6 +90,14 @@ static void run(const struct model *model, const struct comparison *comparison, 
     const float *output = model_forward(model, parameters, &workspace, &batch, kernels);
     memcpy(outcome->output, output, sizeof outcome->output);
     model_attention(model, parameters, &workspace, &batch, 0, outcome->attention, kernels);
+    if (model_computes_attention_rows(model)) {
+        enum { FIRST = 2, QUERIES = 3 };
+        float window[COUNT * QUERIES * STEPS];
+        model_attention_rows(model, parameters, &workspace, &batch, 0, FIRST, QUERIES, window, kernels);
+        for (size_t i = 0; i < COUNT; i++)
+            ck_assert_mem_eq(window + i * QUERIES * STEPS, outcome->attention + (i * STEPS + FIRST) * STEPS,
+                             QUERIES * STEPS * sizeof *window);
+    }
     model_backward(model, parameters, &workspace, &batch, weights, outcome->grad_input, outcome->gradient,
                    kernels);
     arena_free(&arena);

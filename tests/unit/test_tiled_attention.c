@@ -67,6 +67,23 @@ START_TEST(tile_kernels_agree) {
 }
 END_TEST
 
+/* A row is shifted by its own largest score, not by what its tail is filled up with. */
+START_TEST(tiles_of_very_negative_scores) {
+    const size_t columns = (size_t)_i;
+    float largest = -INFINITY, sums = 0;
+    double expected = 0;
+    for (size_t j = 0; j < columns; j++) {
+        drawn[j] = -2000 - 2 * (float)j;
+        expected += exp(-(double)j);
+    }
+    struct tile tile = {drawn, 1, columns, STRIDE, 0.5F};
+    chosen->tile_softmax(&tile, &largest, &sums);
+    ck_assert(largest == -1000);
+    ck_assert_double_le(fabs((double)sums - expected), 1e-6);
+    ck_assert(drawn[0] == 1);
+}
+END_TEST
+
 enum { CAUSAL = 1, PADDING = 2, COUNT = 2 };
 
 static uint8_t present[COUNT * 800];
@@ -314,6 +331,7 @@ int main(void) {
     TCase *tiled = tcase_create("tiled");
     tcase_set_timeout(tiled, 120);
     tcase_add_loop_test(tiled, tile_kernels_agree, 1, STRIDE);
+    tcase_add_loop_test(tiled, tiles_of_very_negative_scores, 1, STRIDE);
     tcase_add_loop_test(tiled, agrees_with_the_layer_that_keeps_its_matrix, 0,
                         4 * (int)(sizeof lengths / sizeof *lengths));
     tcase_add_loop_test(tiled, gradients_agree_with_differences, 0, 4);
