@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, longTraining, smallTraining } from "../support/client.js";
+import { Client, isNumber, longTraining, smallTraining } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
 let daemon, client;
@@ -27,7 +27,7 @@ test("a run's stream tells its whole life and closes after the end", async () =>
     const epochs = events.filter(({ event }) => event === "epoch").map(({ data }) => data);
     assert.deepEqual(epochs.map(({ epoch }) => epoch), [0, 1, 2, 3]);
     assert.equal(epochs[0].train_loss, null);
-    assert.ok(epochs.every(({ run, test_accuracy, seconds }) => run === id && test_accuracy >= 0 && seconds >= 0));
+    assert.ok(epochs.every(({ run, test_accuracy, seconds }) => run === id && isNumber(test_accuracy, 0, 1) && isNumber(seconds)));
     const attention = events.filter(({ event }) => event === "attention").map(({ data }) => data);
     assert.deepEqual(attention, [0, 1, 2, 3].map((epoch) => ({ run: id, epoch })));
     const states = events.filter(({ event }) => event === "state").map(({ data }) => data.state);

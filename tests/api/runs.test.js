@@ -1,7 +1,7 @@
 // Runs: create, wait, list, get, cancel, delete, metrics.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Client, longTraining, smallTraining } from "../support/client.js";
+import { Client, isNumber, longTraining, smallTraining } from "../support/client.js";
 import { endingMs, startDaemon } from "../support/daemon.js";
 
 let daemon, client;
@@ -51,8 +51,8 @@ test("?wait= answers with the ended run and its result", async () => {
     assert.equal(run.progress.done, run.progress.total);
     const { result } = run;
     assert.equal(result.steps, 8);
-    assert.ok(result.parameter_count > 0 && result.seconds >= 0);
-    assert.ok(result.test_accuracy >= 0 && result.test_accuracy <= 1);
+    assert.ok(isNumber(result.parameter_count, 1) && isNumber(result.seconds));
+    assert.ok(isNumber(result.test_accuracy, 0, 1) && isNumber(result.train_loss));
     assert.equal(result.attention.weights.length, 6);
     assert.deepEqual(await client.get(`api/runs/${run.id}`), run);
 });

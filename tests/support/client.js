@@ -16,6 +16,9 @@ export const smallTraining = {
 /** A run of `train` that takes minutes unless it is cancelled. */
 export const longTraining = { ...smallTraining, train_examples: 2000, epochs: 5000 };
 
+/** Whether it is a number between the two; null, which compares like 0, is none. */
+export const isNumber = (value, least = 0, most = Infinity) => typeof value === "number" && value >= least && value <= most;
+
 /** A copy of an object without one of its members. */
 export function without(object, name) {
     return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));

@@ -2,6 +2,7 @@
 #include "server/store_sqlite.h"
 #include "tests/unit/server_fixture.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -544,6 +545,25 @@ START_TEST(a_cut_database_is_set_aside) {
 }
 END_TEST
 
+static size_t count_set_aside(void) {
+    size_t count = 0;
+    DIR *directory = opendir(fixture_directory);
+    ck_assert_ptr_nonnull(directory);
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory))
+        count += strstr(entry->d_name, ".damaged-") != NULL;
+    closedir(directory);
+    return count;
+}
+
+/* Even where it happens within one second. */
+START_TEST(no_damaged_database_takes_anothers_place) {
+    for (size_t damages = 1; damages <= 3; damages++) {
+        damage_and_open(0, 100, false);
+        ck_assert_uint_eq(count_set_aside(), damages);
+    }
+}
+END_TEST
+
 START_TEST(an_unwritable_directory_is_one_clear_line) {
     char warning[512];
     ck_assert_ptr_null(store_open_sqlite("/proc/attnlab", warning, sizeof warning, &error));
@@ -611,6 +631,7 @@ int main(void) {
     tcase_add_test(tests, a_damaged_header_is_set_aside);
     tcase_add_test(tests, a_damaged_page_is_set_aside);
     tcase_add_test(tests, a_cut_database_is_set_aside);
+    tcase_add_test(tests, no_damaged_database_takes_anothers_place);
     tcase_add_test(tests, an_unwritable_directory_is_one_clear_line);
     tcase_add_test(tests, a_full_disk_leaves_the_store_sound);
     Suite *suite = suite_create("store");
