@@ -2,7 +2,8 @@
 // a training run comes back to it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, readTable, startPage } from "../support/browser.js";
+import { eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
+import { smallTraining } from "../support/client.js";
 
 let lab;
 before(async () => {
@@ -69,6 +70,47 @@ test("a link that names a run alone brings its parameters", async () => {
         ...given,
     });
     assert.equal(await page.getByRole("button", { name: "query 0 sees key 0" }).textContent(), "0");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("the attention on view is in the address: of which run, after which epoch, of which example", async () => {
+    const sides = [{ label: "attention", model: "attention" }];
+    const made = await lab.client.create("api/comparisons", { ...smallTraining, epochs: 6, seeds: [0, 1], variants: sides });
+    const ended = async () => (await lab.client.get(`api/comparisons/${made.id}`)).state === "succeeded";
+    await eventually(ended, "its end");
+    const [, second] = made.rows[0].runs;
+    const { page, faults, close } = await lab.open(`#four-models?comparison=${made.id}`);
+    const run = page.getByLabel("Run", { exact: true });
+    const slider = page.getByLabel("After epoch");
+    const example = page.getByLabel("Test example");
+    const address = () => new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
+    const kept = () => ["run", "epoch", "example"].map((name) => address().get(name));
+    const heatmap = page.locator("figcaption", { hasText: "The attention matrix" });
+    await heatmap.waitFor();
+    assert.deepEqual(kept(), [null, null, null], "the usual place");
+    await run.selectOption(second);
+    await eventually(async () => (await slider.getAttribute("max")) === "6", "its epochs");
+    await slider.fill("0");
+    await example.fill("3");
+    await example.press("Tab");
+    assert.deepEqual(kept(), [second, "0", "3"]);
+
+    await page.reload();
+    await heatmap.waitFor();
+    assert.equal(await run.inputValue(), second);
+    assert.deepEqual([await slider.inputValue(), await example.inputValue()], ["0", "3"]);
+    await page.getByText("0 (before training)").waitFor();
+    const { weights } = await lab.client.get(`api/runs/${second}/attention?epoch=0&example=3`);
+    const cell = await readHeatmap(page, "The attention matrix", 2, 1);
+    assert.equal(cell, `query step 2, step looked at 1: ${weights[2][1].toFixed(4)}`);
+
+    // The newest epoch is no choice; and the list of runs leads to each one's attention.
+    await slider.fill("6");
+    assert.deepEqual(kept(), [second, null, "3"]);
+    await page.goto(`${lab.daemon.url}#runs`);
+    await page.locator("tbody tr", { hasText: "seed 1" }).locator("a").click();
+    await eventually(async () => (await run.inputValue()) === second, "the run that was clicked");
     assert.deepEqual(faults, []);
     await close();
 });

@@ -33,8 +33,8 @@ export const swatch = (index) => {
     return element;
 };
 
-// Everything that moves while the comparison trains.
-export function createLiveView(page) {
+// Everything that moves while the comparison trains. onPlace(): the reader looks at another place of the attention.
+export function createLiveView(page, onPlace) {
     const { signal } = page;
     const loss = createChart({
         title: "Training loss",
@@ -52,10 +52,14 @@ export function createLiveView(page) {
     });
     const key = h("div", { class: "series-key" });
     const table = createComparisonTable("Test accuracy after training (guessing gives 0.5)");
-    const attention = createAttentionView({
-        signal,
+    const attention = createAttentionView({ signal, address: page.parameters, onChange: onPlace });
+    const runChoice = h("select", {
+        id: "attention-run",
+        onchange: () => {
+            chooseRun(runChoice.value);
+            onPlace();
+        },
     });
-    const runChoice = h("select", { id: "attention-run", onchange: () => chooseRun(runChoice.value) });
     const attentionBlock = h(
         "section",
         { hidden: true, "aria-labelledby": "attention-heading" },
@@ -150,15 +154,26 @@ export function createLiveView(page) {
             runChoice,
             withAttention.map(([id, entry]) => h("option", { value: id }, `${entry.label}, seed ${entry.seed}`)),
         );
-        if (withAttention.length > 0) chooseRun(withAttention[0][0]);
+        if (withAttention.length === 0) return;
+        const wanted = page.parameters.get("run");
+        if (withAttention.some(([id]) => id === wanted)) runChoice.value = wanted;
+        chooseRun(runChoice.value);
     }
 
     return {
         element,
+        // What the address keeps of the attention on view: epochs and examples are of one run.
+        place() {
+            const place = attention.place();
+            if (shownRun === null) return { example: place.example };
+            const isUsual = runChoice.selectedIndex === 0 && Object.values(place).every((value) => !value && value !== 0);
+            return isUsual ? {} : { run: shownRun, ...place };
+        },
         scrollIntoView: () => results.scrollIntoView({ block: "nearest" }),
         begin(started) {
             comparison = started;
             runs = new Map();
+            shownRun = null;
             results.hidden = false;
             attentionBlock.hidden = true;
             hidden.clear();

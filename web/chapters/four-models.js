@@ -29,7 +29,7 @@ const NOT_THE_TASK = [
 export function mount(root, page) {
     const alert = createAlert();
     const curl = createCurlLine();
-    const live = createLiveView(page);
+    const live = createLiveView(page, () => remember(comparison));
     const task = createTaskPicture(page, () => form.values());
     let comparison = null;
 
@@ -124,6 +124,7 @@ export function mount(root, page) {
             seeds: seedsInput.value === DEFAULT_SEEDS ? null : seeds(),
             ...form.values(),
             comparison: shown?.id,
+            ...(shown && live.place()),
         });
     }
 

@@ -13,7 +13,8 @@ const STATES = ["queued", "running", "succeeded", "failed", "cancelled"];
 
 // The chapter that shows a run's result.
 function chapterOf(run) {
-    if (run.comparison && run.parameters.task === "first-element") return `#four-models?comparison=${run.comparison}`;
+    if (run.comparison && run.parameters.task === "first-element")
+        return `#four-models${query({ comparison: run.comparison, run: run.id })}`;
     if (run.experiment === "train")
         return run.parameters.task === "reviews" && run.parameters.model === "transformer"
             ? `#sentences?run=${run.id}`

@@ -1,18 +1,22 @@
 // The attention of one run after any of its epochs: a bar chart of the average by step, the matrix of one
 // example, and a slider over the epochs that were kept, which can also be played. While the run trains, the view
-// follows the newest.
+// follows the newest. What is looked at can be kept in the page's address.
 
 import { get, query } from "./api.js";
 import { createChart } from "./chart.js";
-import { h } from "./dom.js";
+import { h, replaceChildren } from "./dom.js";
 import { createHeatmap } from "./heatmap.js";
 
 const PLAY = "\u25b6\u2002Play";
 const PAUSE = "\u2016\u2002Pause";
 const PLAY_MILLISECONDS = 150;
 
-// Returns { element, show(run), newEpoch(runId, epoch), refresh() }.
-export function createAttentionView({ signal }) {
+const wholeNumber = (text) => Math.max(0, Math.floor(Number(text) || 0));
+
+// address: URLSearchParams, of which { run, epoch, example, layer, head } say what to begin with; the epoch, layer
+// and head are those of that run. onChange(): the reader has chosen something else.
+// Returns { element, show(run), newEpoch(runId, epoch), place() -> what the address keeps of the choice }.
+export function createAttentionView({ signal, address, onChange }) {
     const bars = createChart({
         title: "Average attention on each step",
         type: "bar",
@@ -39,19 +43,30 @@ export function createAttentionView({ signal }) {
         id: "epoch-slider",
         oninput: () => {
             pause();
+            chosenEpoch = isAtEnd() ? null : epochs[Number(slider.value)];
             load();
         },
+        onchange: () => onChange?.(),
     });
-    const play = h("button", { type: "button", onclick: () => (playing ? pause() : playAll()) }, PLAY);
+    const play = h("button", { type: "button", onclick: () => (playing ? stopPlaying() : playAll()) }, PLAY);
     const epochText = h("output", { for: "epoch-slider", class: "epoch-text" });
     const example = h("input", {
         type: "number",
         min: 0,
         step: 1,
-        value: 0,
+        value: wholeNumber(address?.get("example")),
         id: "example-number",
         oninput: () => load(),
+        onchange: () => onChange?.(),
     });
+    const choose = () => {
+        load();
+        onChange?.();
+    };
+    const layer = h("select", { id: "attention-layer", onchange: choose });
+    const head = h("select", { id: "attention-head", onchange: choose });
+    const layerLabel = h("label", { for: "attention-layer" }, "Layer");
+    const headLabel = h("label", { for: "attention-head" }, "Head");
     const pictures = h("div", { class: "pair", hidden: true }, bars.element, heatmap.element);
     const element = h(
         "div",
@@ -65,6 +80,10 @@ export function createAttentionView({ signal }) {
             epochText,
             h("label", { for: "example-number" }, "Test example"),
             example,
+            layerLabel,
+            layer,
+            headLabel,
+            head,
         ),
         pictures,
     );
@@ -72,6 +91,7 @@ export function createAttentionView({ signal }) {
     let run = null;
     let playing = null; // what tells one playing from the next
     let epochs = [];
+    let chosenEpoch = null; // null: the newest, whichever that is
     let busy = false;
     let again = false;
     const kept = new Map();
@@ -83,18 +103,19 @@ export function createAttentionView({ signal }) {
         return kept.get(path);
     };
 
-    // At the end of the slider the newest is asked for, whichever it is by then: a long run keeps only some of
-    // its epochs, so one that was announced may be gone already.
+    // A long run keeps only some of its epochs, so one that was announced as the newest may be gone already: the
+    // newest is asked for by that word.
     async function fetchShown() {
-        const epoch = isAtEnd() ? "last" : epochs[Number(slider.value)];
+        const epoch = chosenEpoch ?? "last";
         const read = epoch === "last" ? (path) => get(path, signal) : fetchKept;
         const base = `/api/runs/${run.id}/attention`;
-        const number = Math.max(0, Math.floor(Number(example.value) || 0));
+        const matrixOf = { example: wholeNumber(example.value), layer: layer.value, head: head.value };
         const [mean, matrix] = await Promise.all([
             read(`${base}/mean${query({ epoch })}`),
-            read(`${base}${query({ epoch, example: number })}`),
+            read(`${base}${query({ epoch, ...matrixOf })}`),
         ]);
         if (epoch === "last") setEpochs(matrix.epochs_kept);
+        offer(matrix);
         return { mean, matrix };
     }
 
@@ -139,7 +160,7 @@ export function createAttentionView({ signal }) {
 
     // From where the slider stands, or from the beginning where that is the end.
     async function playAll() {
-        if (isAtEnd()) slider.value = 0;
+        if (isAtEnd()) goTo(0);
         const mine = {};
         playing = mine;
         play.textContent = PAUSE;
@@ -147,10 +168,20 @@ export function createAttentionView({ signal }) {
         while (playing === mine && !isAtEnd() && !signal.aborted) {
             await new Promise((resolve) => setTimeout(resolve, PLAY_MILLISECONDS));
             if (playing !== mine) return;
-            slider.value = Number(slider.value) + 1;
+            goTo(Number(slider.value) + 1);
             await load();
         }
-        if (playing === mine) pause();
+        if (playing === mine) stopPlaying();
+    }
+
+    function stopPlaying() {
+        pause();
+        onChange?.();
+    }
+
+    function goTo(position) {
+        slider.value = position;
+        chosenEpoch = isAtEnd() ? null : epochs[position];
     }
 
     function showEpochText() {
@@ -159,21 +190,50 @@ export function createAttentionView({ signal }) {
         slider.setAttribute("aria-valuetext", `epoch ${epochText.textContent}`);
     }
 
+    // The slider stands at the chosen epoch, or at the last one kept before it.
     function setEpochs(list) {
-        const atEnd = isAtEnd();
         epochs = list;
         slider.max = Math.max(0, epochs.length - 1);
-        if (atEnd) slider.value = slider.max;
+        const until = epochs.filter((epoch) => epoch <= (chosenEpoch ?? Infinity));
+        if (chosenEpoch !== null) chosenEpoch = until.at(-1) ?? epochs[0];
+        slider.value = Math.max(0, until.length - 1);
         showEpochText();
+    }
+
+    // Layers and heads to choose from, where the model has several; the choice stays where it can.
+    function offer({ layers, heads }, chosen = { layer: layer.value, head: head.value }) {
+        const fillIn = (select, label, values, value) => {
+            if (select.options.length !== values.length)
+                replaceChildren(
+                    select,
+                    values.map((one) => h("option", { value: one }, one === "mean" ? "all, averaged" : one)),
+                );
+            if (values.includes(value)) select.value = value;
+            select.hidden = label.hidden = values.length < 2;
+        };
+        const numbers = (count) => Array.from({ length: count }, (_, index) => String(index));
+        fillIn(layer, layerLabel, numbers(layers), chosen.layer);
+        fillIn(head, headLabel, heads > 1 ? ["mean", ...numbers(heads)] : [], chosen.head);
     }
 
     return {
         element,
+        place: () => ({
+            epoch: chosenEpoch,
+            example: wholeNumber(example.value) || null,
+            layer: wholeNumber(layer.value) || null,
+            head: head.value === "mean" ? null : head.value,
+        }),
         async show(newRun) {
             run = newRun;
             pause();
             kept.clear();
             epochs = [];
+            // The address says where to begin, but of its own run only, and once.
+            const place = address?.get("run") === run.id ? Object.fromEntries(address) : {};
+            address = null;
+            chosenEpoch = place.epoch === undefined ? null : wholeNumber(place.epoch);
+            offer({ layers: 0, heads: 0 });
             slider.value = 0;
             pictures.hidden = true;
             epochText.textContent = "nothing kept yet";
@@ -181,12 +241,11 @@ export function createAttentionView({ signal }) {
                 // Before its first epoch a run has no attention to ask for; its first snapshot announces itself.
                 const { rows } = await get(`/api/runs/${run.id}/metrics`, signal);
                 if (run !== newRun || rows.length === 0) return;
-                const { epochs_kept: list } = await get(
-                    `/api/runs/${run.id}/attention${query({ epoch: "last" })}`,
-                    signal,
-                );
+                const newest = await get(`/api/runs/${run.id}/attention${query({ epoch: "last" })}`, signal);
                 if (run !== newRun) return;
-                setEpochs(list);
+                offer(newest, place);
+                example.max = newest.examples - 1;
+                setEpochs(newest.epochs_kept);
                 load();
             } catch (error) {
                 if (error.name !== "AbortError") throw error;
@@ -194,9 +253,8 @@ export function createAttentionView({ signal }) {
         },
         newEpoch(runId, epoch) {
             if (run?.id !== runId || epochs.includes(epoch)) return;
-            const atEnd = Number(slider.value) >= epochs.length - 1;
             setEpochs([...epochs, epoch].sort((a, b) => a - b));
-            if (atEnd) load();
+            if (chosenEpoch === null) load();
         },
     };
 }
