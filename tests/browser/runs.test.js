@@ -1,7 +1,7 @@
 // The list of runs: live states, cancel, delete, and what happens when the server goes away.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assertAccessible, eventually, readTable, startPage } from "../support/browser.js";
+import { assertAccessible, eventually, phone, readTable, startPage } from "../support/browser.js";
 import { longTraining, smallTraining } from "../support/client.js";
 
 let lab;
@@ -36,5 +36,26 @@ test("states can be chosen", async () => {
     await eventually(async () => (await readTable(page, "Runs")).length === 3, "two runs");
     await page.getByLabel("of", { exact: true }).selectOption("running-average");
     await eventually(async () => (await readTable(page, "Runs")).length === 2, "one of them");
+    await close();
+});
+
+test("on a phone each run is a card, nothing scrolls sideways, and the table stays one", async () => {
+    const name = "a long name, such as a class gives its runs, and_one_word_that_is_far_too_long_for_a_telephone";
+    const run = await lab.client.run({ ...smallTraining, name });
+    const { page, faults, close } = await lab.open("#runs", { viewport: phone });
+    const row = page.getByRole("row", { name: run.name });
+    await row.waitFor();
+    const wider = await page.locator(".table-wrap").evaluate((wrap) => wrap.scrollWidth - wrap.clientWidth);
+    assert.equal(wider, 0);
+    const width = await row.evaluate((one) => one.getBoundingClientRect().width);
+    assert.ok(width > 300, `the card takes the width of the screen: ${width}`);
+    await page.getByRole("table", { name: "Runs, newest first" }).waitFor();
+    assert.equal(await page.getByRole("columnheader").count(), 5);
+    assert.equal(await row.getByRole("cell").count(), 4);
+    await row.getByText("Parameters").click();
+    assert.equal(await page.locator(".table-wrap").evaluate((wrap) => wrap.scrollWidth - wrap.clientWidth), 0);
+    await row.getByRole("button", { name: `Delete run ${run.id}` }).waitFor();
+    await assertAccessible(page, "runs on a phone");
+    assert.deepEqual(faults, []);
     await close();
 });

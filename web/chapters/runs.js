@@ -109,9 +109,11 @@ export function mount(root, page) {
     };
     const table = createTable({
         caption: "Runs, newest first",
+        cards: true,
         columns: [
             {
                 label: "run",
+                place: "name",
                 cell: (run) => [
                     h("a", { href: chapterOf(run) }, titleOf(run)),
                     h(
@@ -122,10 +124,10 @@ export function mount(root, page) {
                     ),
                 ],
             },
-            { label: "state", cell: (run) => h("span", { class: `state ${run.state}` }, run.state) },
-            { label: "action", cell: button },
-            { label: "outcome", cell: outcomeCell },
-            { label: "created", cell: (run) => time(run.created_at) },
+            { label: "state", place: "state", cell: (run) => h("span", { class: `state ${run.state}` }, run.state) },
+            { label: "action", place: "action", cell: button },
+            { label: "outcome", place: "outcome", cell: outcomeCell },
+            { label: "created", place: "created", cell: (run) => time(run.created_at) },
         ],
     });
 

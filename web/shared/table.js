@@ -1,28 +1,32 @@
-// Tables of numbers: a caption, one row header a row, figures right-aligned, wide ones scroll by themselves.
+// Tables of numbers: a caption, one row header a row, figures right-aligned, wide ones scroll by themselves or, on a
+// narrow screen, become a list of cards.
 
 import { h, replaceChildren } from "./dom.js";
 
-const kindOf = ({ numeric, wide }) => (numeric ? "numeric" : wide ? "wide" : null);
+const kindOf = ({ numeric, wide, place }) => (numeric ? "numeric" : wide ? "wide" : place ? `place-${place}` : null);
 
-// columns: [{ label, cell(row), numeric, wide: room for sentences }]; the first column is the row's header.
+// columns: [{ label, cell(row), numeric, wide: room for sentences, place: of the cell in its card }]; the first column
+// is the row's header. cards: on a narrow screen each row is a card, which the style sheet lays out by the places.
 // Returns { element, update(rows) }.
-export function createTable({ caption, columns, rows = [], note }) {
-    const body = h("tbody");
+export function createTable({ caption, columns, rows = [], note, cards = false }) {
+    // Some browsers take a table that is laid out otherwise for none: the roles say that it still is one.
+    const role = (name) => (cards ? name : null);
+    const body = h("tbody", { role: role("rowgroup") });
     const element = h(
         "div",
-        { class: "table-wrap", tabindex: "0", role: "group", "aria-label": caption },
+        { class: cards ? "table-wrap cards-when-narrow" : "table-wrap", tabindex: "0", role: "group", "aria-label": caption },
         h(
             "table",
-            null,
+            { role: role("table") },
             h("caption", null, caption),
             h(
                 "thead",
-                null,
+                { role: role("rowgroup") },
                 h(
                     "tr",
-                    null,
+                    { role: role("row") },
                     columns.map((column) =>
-                        h("th", { scope: "col", class: kindOf(column) }, column.label),
+                        h("th", { scope: "col", role: role("columnheader"), class: kindOf(column) }, column.label),
                     ),
                 ),
             ),
@@ -37,11 +41,15 @@ export function createTable({ caption, columns, rows = [], note }) {
             newRows.map((row) =>
                 h(
                     "tr",
-                    { class: row.rowClass ?? null },
+                    { role: role("row") },
                     columns.map((column, index) =>
                         h(
                             index === 0 ? "th" : "td",
-                            { scope: index === 0 ? "row" : null, class: kindOf(column) },
+                            {
+                                scope: index === 0 ? "row" : null,
+                                role: role(index === 0 ? "rowheader" : "cell"),
+                                class: kindOf(column),
+                            },
                             column.cell(row),
                         ),
                     ),
