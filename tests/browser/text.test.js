@@ -1,7 +1,7 @@
 // Sentences: training on reviews, attention word by word, the sentence one types, and data of one's own.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assertAccessible, eventually, readTable, startPage } from "../support/browser.js";
+import { assertAccessible, eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
 
 let lab;
 before(async () => {
@@ -150,6 +150,7 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     await page.getByRole("button", { name: "Train on weather" }).click();
     await page.getByText("of the test examples right").waitFor();
     assert.match(page.url(), /dataset=weather.*model=lstm/);
+    assert.equal(await page.getByText("Where it looks").isVisible(), false, "nor attention");
     assert.deepEqual(await asked(), { experiment: "train", task: "weather", model: "lstm" });
 
     await page.getByRole("button", { name: "parity", exact: true }).click();
@@ -166,6 +167,38 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     await page.reload();
     await page.getByText("of the test examples right").waitFor();
     assert.equal(await page.getByLabel("Epochs").inputValue(), "3");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("data of one's own: where a trained text model looks in a chosen sentence, kept in the address", async () => {
+    const lines = Array.from({ length: 40 }, (_, index) => (index % 2 ? `lovely day ${index},good` : `it rained again ${index},bad`));
+    const upload = { method: "POST", headers: { "Content-Type": "text/csv" }, body: `text,label\n${lines.join("\n")}` };
+    assert.equal((await lab.client.fetch("api/datasets?name=diary", upload)).status, 201);
+    const { page, faults, close } = await lab.open("#own-data?dataset=diary&layers=2&epochs=3");
+    await page.getByRole("button", { name: "Train on diary" }).click();
+    await page.getByRole("link", { name: "Type sentences for this model" }).waitFor();
+    const words = page.locator(".attention-view button.word");
+    await words.first().waitFor();
+    await page.getByLabel("Test example").fill("1");
+    await page.getByLabel("Test example").press("Tab");
+    await page.getByLabel("Layer", { exact: true }).selectOption("1");
+    await page.getByLabel("Head", { exact: true }).selectOption("2");
+    const address = new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
+    assert.deepEqual(
+        ["example", "layer", "head"].map((name) => address.get(name)),
+        ["1", "1", "2"],
+    );
+    const path = `api/runs/${address.get("run")}/attention?example=1&layer=1&head=2`;
+    const { weights, key_labels: labels } = await lab.client.get(path);
+    const shown = `word ${labels[1]}, word looked at ${labels[0]}: ${weights[1][0].toFixed(4)}`;
+    for (const when of ["when chosen", "after a reload"]) {
+        await eventually(async () => (await readHeatmap(page, "The attention matrix", 1, 0)) === shown, `${shown} ${when}`);
+        assert.deepEqual(await words.allTextContents(), labels, when);
+        await page.reload();
+        await words.first().waitFor();
+    }
+    await assertAccessible(page, "sentences of one's own");
     assert.deepEqual(faults, []);
     await close();
 });

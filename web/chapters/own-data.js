@@ -289,13 +289,14 @@ function createTrainer(page) {
         const curveBlock = h("div", { hidden: true }, curves.element);
         const outcome = h("p", { role: "status" });
         const isText = dataset.kind === "text";
-        const attention = createAttentionView({ signal: page.signal });
+        const address = dataset.name === page.parameters.get("dataset") ? page.parameters : new URLSearchParams();
+        const attention = createAttentionView({ signal: page.signal, address, onChange: () => panel.remember(), isText });
         const attentionBlock = h("div", { hidden: true }, h("h2", null, "Where it looks"), attention.element);
         let panel = null;
         panel = createExperimentPanel(
             {
                 ...page,
-                parameters: dataset.name === page.parameters.get("dataset") ? page.parameters : new URLSearchParams(),
+                parameters: address,
                 remember: (values) => page.remember({ dataset: dataset.name, ...values }),
             },
             {
@@ -312,6 +313,7 @@ function createTrainer(page) {
                 },
                 button: `Train on ${dataset.name}`,
                 slow: true,
+                remember: () => (attentionBlock.hidden ? {} : attention.place()),
                 clear(run) {
                     curves.begin(run.parameters.epochs);
                     curveBlock.hidden = false;
@@ -324,13 +326,15 @@ function createTrainer(page) {
                     curves.begin(run.parameters.epochs);
                     const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
                     rows.forEach((row) => curves.epoch(row));
-                    attentionBlock.hidden = isText || !result.attention;
-                    if (!attentionBlock.hidden) attention.show(run);
+                    attentionBlock.hidden = !result.attention;
                     replaceChildren(
                         outcome,
                         `${percent(result.test_accuracy)} of the test examples right, ${integer(result.parameter_count)} parameters, ${seconds(result.seconds)}. `,
                         isText && h("a", { href: `#sentiment?run=${run.id}` }, "Type sentences for this model"),
                     );
+                    if (!result.attention) return;
+                    await attention.show(run);
+                    panel.remember();
                 },
             },
         );

@@ -6,29 +6,34 @@ import { get, query } from "./api.js";
 import { createChart } from "./chart.js";
 import { h, replaceChildren } from "./dom.js";
 import { createHeatmap } from "./heatmap.js";
+import { drawWords, wordKey } from "./words.js";
 
 const PLAY = "\u25b6\u2002Play";
 const PAUSE = "\u2016\u2002Pause";
 const PLAY_MILLISECONDS = 150;
+// What the steps of a sequence are called.
+const NUMBERS = { bars: "Average attention on each step", step: "step looked at", query: "query step", key: "step looked at" };
+const WORDS = { bars: "Average attention on each place", step: "place in the sentence", query: "word", key: "word looked at" };
 
 const wholeNumber = (text) => Math.max(0, Math.floor(Number(text) || 0));
 
 // address: URLSearchParams, of which { run, epoch, example, layer, head } say what to begin with; the epoch, layer
-// and head are those of that run. onChange(): the reader has chosen something else.
+// and head are those of that run. onChange(): the reader has chosen something else. isText: the examples are sentences.
 // Returns { element, show(run), newEpoch(runId, epoch), place() -> what the address keeps of the choice }.
-export function createAttentionView({ signal, address, onChange }) {
+export function createAttentionView({ signal, address, onChange, isText = false }) {
+    const names = isText ? WORDS : NUMBERS;
     const bars = createChart({
-        title: "Average attention on each step",
+        title: names.bars,
         type: "bar",
         legend: false,
         signal,
-        x: { label: "step looked at", type: "category" },
+        x: { label: names.step, type: "category" },
         y: { label: "weight", min: 0 },
     });
     const heatmap = createHeatmap({
         title: "The attention matrix of one example",
-        rowTitle: "query step",
-        columnTitle: "step looked at",
+        rowTitle: names.query,
+        columnTitle: names.key,
         height: 380,
         maxCell: 40,
         maxCellHeight: 24,
@@ -67,7 +72,13 @@ export function createAttentionView({ signal, address, onChange }) {
     const head = h("select", { id: "attention-head", onchange: choose });
     const layerLabel = h("label", { for: "attention-layer" }, "Layer");
     const headLabel = h("label", { for: "attention-head" }, "Head");
-    const pictures = h("div", { class: "pair", hidden: true }, bars.element, heatmap.element);
+    const words = h("div");
+    const pictures = h(
+        "div",
+        { hidden: true },
+        isText && [wordKey(["top"]), words],
+        h("div", { class: "pair" }, bars.element, heatmap.element),
+    );
     const element = h(
         "div",
         { class: "attention-view" },
@@ -143,6 +154,7 @@ export function createAttentionView({ signal, address, onChange }) {
                     },
                 ]);
                 heatmap.setMatrix(matrix.weights, { rowLabels: matrix.query_labels, columnLabels: matrix.key_labels });
+                if (isText) replaceChildren(words, drawWords(matrix.key_labels, matrix.weights));
                 example.setCustomValidity("");
             } catch (error) {
                 if (error.name === "AbortError") break;
