@@ -153,7 +153,13 @@ const doublings = (rows, name) =>
         .map((row, index) => ({ factor: row.length / rows[index].length, growth: growthOf(row, rows[index], name) }))
         .filter((one) => one.factor === 2 && one.growth !== null)
         .map((one) => one.growth);
-const list = (values) => values.map((value) => `\u00d7 ${fixed(value, 2)}`).join(", ");
+
+// Whether all of these lie within the bounds, and why they may not; false where there are none.
+function growsBetween(growths, [low, high], why = "") {
+    if (growths.length === 0) return false;
+    const shown = growths.every((growth) => growth >= low && growth <= high);
+    return { shown, measured: growths.map(times).join(", "), why: shown ? "" : why };
+}
 
 const CLAIMS = [
     {
@@ -173,41 +179,24 @@ const CLAIMS = [
     },
     {
         claim: "The number of scores grows exactly fourfold when T doubles.",
-        check(rows) {
-            const growth = doublings(rows, "scores");
-            return growth.length > 0 && { shown: growth.every((value) => value === 4), measured: list(growth) };
-        },
+        check: (rows) => growsBetween(doublings(rows, "scores"), [4, 4]),
     },
     {
         claim: "The RNN\u2019s time doubles when T doubles.",
-        check(rows) {
-            const growth = doublings(rows, "rnn_ms");
-            const shown = growth.every((value) => value > 1.6 && value < 2.5);
-            return (
-                growth.length > 0 && {
-                    shown,
-                    measured: list(growth),
-                    why: shown
-                        ? ""
-                        : "Short measurements are disturbed by whatever else the machine does; more repeats steady them.",
-                }
-            );
-        },
+        check: (rows) =>
+            growsBetween(
+                doublings(rows, "rnn_ms"),
+                [1.6, 2.5],
+                "Short measurements are disturbed by whatever else the machine does; more repeats steady them.",
+            ),
     },
     {
         claim: "Attention\u2019s time grows fourfold, as its scores do.",
-        check(rows) {
-            const growth = doublings(rows, "attention_ms");
-            const shown = growth.length > 0 && growth.every((value) => value > 3.4 && value < 4.6);
-            return (
-                growth.length > 0 && {
-                    shown,
-                    measured: list(growth),
-                    why: shown
-                        ? ""
-                        : "Below four: work that grows only with T, above all the projections, is still a good part. Above four: the scores have outgrown a cache.",
-                }
-            );
-        },
+        check: (rows) =>
+            growsBetween(
+                doublings(rows, "attention_ms"),
+                [3.4, 4.6],
+                "Below four: work that grows only with T, above all the projections, is still a good part. Above four: the scores have outgrown a cache.",
+            ),
     },
 ];

@@ -1,12 +1,12 @@
 // What moves while the four models train: curves, table, attention; and what the chapter expects of them.
 
 import { createAttentionView } from "../shared/attention-view.js";
-import { createChart } from "../shared/chart.js";
 import { createComparisonTable } from "../shared/comparison-table.js";
 import { h, oncePerFrame, replaceChildren } from "../shared/dom.js";
 import { createExpectations } from "../shared/expectation.js";
 import { compact, fixed, percent } from "../shared/format.js";
 import { DASHES, seriesColor } from "../shared/theme.js";
+import { createCurveCharts } from "../shared/training-curves.js";
 
 // The models of the chapter, in the order of their colours. A run is of one of them by its parameters, whatever
 // its comparison calls it.
@@ -36,19 +36,9 @@ export const swatch = (index) => {
 // Everything that moves while the comparison trains. onPlace(): the reader looks at another place of the attention.
 export function createLiveView(page, onPlace) {
     const { signal } = page;
-    const loss = createChart({
-        title: "Training loss",
-        legend: false,
-        signal,
-        x: { label: "epoch", min: 0 },
-        y: { label: "cross-entropy (cut at 1)", min: 0, max: 1, format: (value) => fixed(value, 4) },
-    });
-    const accuracy = createChart({
-        title: "Test accuracy",
-        legend: false,
-        signal,
-        x: { label: "epoch", min: 0 },
-        y: { label: "share of test examples", suggestedMin: 0.4, max: 1, format: (value) => fixed(value, 4) },
+    const charts = createCurveCharts(signal, {
+        loss: { label: "cross-entropy (cut at 1)", max: 1 },
+        accuracy: { suggestedMin: 0.4 },
     });
     const key = h("div", { class: "series-key" });
     const table = createComparisonTable("Test accuracy after training (guessing gives 0.5)");
@@ -72,7 +62,7 @@ export function createLiveView(page, onPlace) {
         "div",
         { hidden: true },
         key,
-        h("div", { class: "pair" }, loss.element, accuracy.element),
+        charts.element,
         table.element,
         attentionBlock,
     );
@@ -94,8 +84,8 @@ export function createLiveView(page, onPlace) {
                     .filter((row) => row && value(row) !== null)
                     .map((row) => ({ x: row.epoch, y: value(row) })),
             }));
-        loss.setSeries(series((row) => row.train_loss));
-        accuracy.setSeries(series((row) => row.test_accuracy));
+        charts.loss.setSeries(series((row) => row.train_loss));
+        charts.accuracy.setSeries(series((row) => row.test_accuracy));
     });
 
     function drawKey() {
@@ -203,9 +193,7 @@ export function createLiveView(page, onPlace) {
                 }
             }
             if (first) {
-                const longest = Math.max(...entries.map((entry) => entry.parameters.epochs));
-                loss.setLast(longest);
-                accuracy.setLast(longest);
+                charts.setLast(Math.max(...entries.map((entry) => entry.parameters.epochs)));
                 drawKey();
                 drawRunChoice();
             }

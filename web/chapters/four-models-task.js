@@ -1,7 +1,7 @@
 // The task in a picture: the numbers of one test example, the one that decides among them in colour.
 
 import { get, query } from "../shared/api.js";
-import { h, replaceChildren, svg } from "../shared/dom.js";
+import { h, quietButton, replaceChildren, svg } from "../shared/dom.js";
 import { fixed } from "../shared/format.js";
 
 const WIDTH = 360;
@@ -40,18 +40,10 @@ function drawBars(values) {
 export function createTaskPicture(page, parametersOf) {
     const slot = h("div");
     const text = h("p", { class: "hint", "aria-live": "polite" });
-    const next = h(
-        "button",
-        {
-            type: "button",
-            class: "quiet",
-            onclick: () => {
-                offset += 1;
-                draw();
-            },
-        },
-        "Another example",
-    );
+    const next = quietButton("Another example", () => {
+        offset += 1;
+        draw();
+    });
     const caption = h("figcaption", null, "One example of the test set");
     const element = h("figure", { class: "task", hidden: true }, caption, slot, text, next);
     let offset = 0;

@@ -5,9 +5,9 @@ import { createAlert } from "../shared/alert.js";
 import { get, query, remove, request } from "../shared/api.js";
 import { createAttentionView } from "../shared/attention-view.js";
 import { createCurlLine } from "../shared/curl.js";
-import { h, replaceChildren } from "../shared/dom.js";
+import { h, quietButton, replaceChildren } from "../shared/dom.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
-import { panelForm } from "../shared/form.js";
+import { labelledField, panelForm } from "../shared/form.js";
 import { bytes, fixed, integer, percent, seconds } from "../shared/format.js";
 import { createPager } from "../shared/pager.js";
 import { createTable } from "../shared/table.js";
@@ -80,31 +80,15 @@ function createUpload(list) {
         h(
             "div",
             { class: "fields" },
-            h(
-                "div",
-                { class: "field field-wide" },
-                h("label", { class: "field-label", for: "dataset-file" }, "File"),
+            labelledField(
+                "File",
                 file,
-                h(
-                    "span",
-                    { class: "field-help" },
-                    "CSV with a header (text,label; or numbers and a label column), or lines of text, tab, label",
-                ),
+                "CSV with a header (text,label; or numbers and a label column), or lines of text, tab, label",
+                { wide: true },
             ),
-            h(
-                "div",
-                { class: "field" },
-                h("label", { class: "field-label", for: "dataset-name" }, "Name"),
-                name,
-                h("span", { class: "field-help" }, "what a run names as its task"),
-            ),
+            labelledField("Name", name, "what a run names as its task"),
         ),
-        h(
-            "div",
-            { class: "field" },
-            h("label", { class: "field-label", for: "dataset-text" }, "Or paste it here"),
-            pasted,
-        ),
+        labelledField("Or paste it here", pasted),
         h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Upload"), done),
         alert.element,
         curl.element,
@@ -152,18 +136,7 @@ function createList(page, onChoose) {
             { label: "size", numeric: true, cell: (row) => (row.size_bytes ? bytes(row.size_bytes) : "") },
             {
                 label: "action",
-                cell: (row) =>
-                    row.may_delete &&
-                    h(
-                        "button",
-                        {
-                            type: "button",
-                            class: "quiet",
-                            "aria-label": `Delete ${row.name}`,
-                            onclick: () => drop(row),
-                        },
-                        "Delete",
-                    ),
+                cell: (row) => row.may_delete && quietButton("Delete", () => drop(row), `Delete ${row.name}`),
             },
         ],
     });
@@ -286,7 +259,6 @@ function createTrainer(page) {
 
     function show(dataset) {
         const curves = createTrainingCurves(page.signal);
-        const curveBlock = h("div", { hidden: true }, curves.element);
         const outcome = h("p", { role: "status" });
         const isText = dataset.kind === "text";
         const address = dataset.name === page.parameters.get("dataset") ? page.parameters : new URLSearchParams();
@@ -315,17 +287,13 @@ function createTrainer(page) {
                 slow: true,
                 remember: () => (attentionBlock.hidden ? {} : attention.place()),
                 clear(run) {
-                    curves.begin(run.parameters.epochs);
-                    curveBlock.hidden = false;
+                    curves.begin(run);
                     attentionBlock.hidden = true;
                     outcome.textContent = "";
                 },
-                epoch: (row) => curves.epoch(row),
+                epoch: curves.epoch,
                 async render(result, run) {
-                    curveBlock.hidden = false;
-                    curves.begin(run.parameters.epochs);
-                    const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
-                    rows.forEach((row) => curves.epoch(row));
+                    await curves.show(run);
                     attentionBlock.hidden = !result.attention;
                     replaceChildren(
                         outcome,
@@ -339,7 +307,7 @@ function createTrainer(page) {
             },
         );
         element.hidden = false;
-        replaceChildren(element, h("h2", null, `Train on ${dataset.name}`), panel.element, curveBlock, outcome, attentionBlock);
+        replaceChildren(element, h("h2", null, `Train on ${dataset.name}`), panel.element, curves.element, outcome, attentionBlock);
     }
     return { element, show };
 }

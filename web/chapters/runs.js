@@ -2,7 +2,7 @@
 
 import { createAlert } from "../shared/alert.js";
 import { errorText, get, isOver, post, query, remove } from "../shared/api.js";
-import { atMostEvery, h, oncePerFrame, replaceChildren } from "../shared/dom.js";
+import { atMostEvery, h, oncePerFrame, quietButton, replaceChildren } from "../shared/dom.js";
 import { percent, time } from "../shared/format.js";
 import { listen } from "../shared/stream.js";
 import { createTable } from "../shared/table.js";
@@ -101,11 +101,7 @@ export function mount(root, page) {
                   },
               ]
             : ["Cancel", async () => keep(await post(`/api/runs/${run.id}/cancel`))];
-        return h(
-            "button",
-            { type: "button", class: "quiet", "aria-label": `${text} run ${run.id}`, onclick: () => act(action) },
-            text,
-        );
+        return quietButton(text, () => act(action), `${text} run ${run.id}`);
     };
     const table = createTable({
         caption: "Runs, newest first",

@@ -3,7 +3,7 @@
 
 import { createAlert } from "../shared/alert.js";
 import { get, query } from "../shared/api.js";
-import { h, replaceChildren } from "../shared/dom.js";
+import { h, quietButton, replaceChildren } from "../shared/dom.js";
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { fixed, integer, percent, seconds } from "../shared/format.js";
@@ -35,7 +35,6 @@ export function mount(root, page) {
     const reader = createReader(page);
     const expectations = createExpectations(CLAIMS);
     const results = h("div", { hidden: true }, summary.element, reader.element);
-    const curveBlock = h("div", { hidden: true }, curves.element);
 
     const panel = createExperimentPanel(page, {
         experiment: "train",
@@ -46,20 +45,16 @@ export function mount(root, page) {
         button: "Train",
         slow: true,
         clear(run) {
-            curves.begin(run.parameters.epochs);
-            curveBlock.hidden = false;
+            curves.begin(run);
             results.hidden = true;
             expectations.clear();
         },
-        epoch: (row) => curves.epoch(row),
+        epoch: curves.epoch,
         async render(result, run) {
-            curveBlock.hidden = false;
             results.hidden = false;
             summary.update([result]);
             expectations.update(result);
-            curves.begin(run.parameters.epochs);
-            const { rows } = await get(`/api/runs/${run.id}/metrics`, page.signal);
-            rows.forEach((row) => curves.epoch(row));
+            await curves.show(run);
             reader.show(run);
         },
     });
@@ -71,7 +66,7 @@ export function mount(root, page) {
             "Short reviews, drawn at random: filler words and, somewhere among them, exactly one that says whether the writer was pleased. Because we know which word it is, we can check where the model looks, which no downloaded model lets us do.",
         ),
         panel.element,
-        curveBlock,
+        curves.element,
         results,
         expectations.element,
         h(
@@ -165,11 +160,7 @@ function createReader(page) {
                         "p",
                         { class: "hint" },
                         `Sentence ${example.index}, label ${example.label} `,
-                        h(
-                            "button",
-                            { type: "button", class: "quiet", onclick: () => showMatrix(example, matrices[index]) },
-                            "Matrix",
-                        ),
+                        quietButton("Matrix", () => showMatrix(example, matrices[index])),
                     ),
                     drawWords(words, weights, {
                         decisive: example.decisive_position,

@@ -4,8 +4,9 @@
 import { createAlert } from "../shared/alert.js";
 import { errorText, get, post, query } from "../shared/api.js";
 import { createCurlLine } from "../shared/curl.js";
-import { debounce, h, replaceChildren } from "../shared/dom.js";
+import { debounce, h, quietButton, replaceChildren } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
+import { labelledField } from "../shared/form.js";
 import { percent, time } from "../shared/format.js";
 import { createHeatmap } from "../shared/heatmap.js";
 import { findRun } from "../shared/known-runs.js";
@@ -47,7 +48,7 @@ export function mount(root, page) {
     const controls = h(
         "div",
         { class: "panel" },
-        h("div", { class: "field" }, h("label", { class: "field-label", for: "text-model" }, "Model"), choice),
+        labelledField("Model", choice),
         trainNote,
         progress.element,
         h(
@@ -59,18 +60,10 @@ export function mount(root, page) {
                 "span",
                 { class: "choices" },
                 EXAMPLES.map((example) =>
-                    h(
-                        "button",
-                        {
-                            type: "button",
-                            class: "quiet",
-                            onclick: () => {
-                                text.value = example;
-                                predict();
-                            },
-                        },
-                        example,
-                    ),
+                    quietButton(example, () => {
+                        text.value = example;
+                        predict();
+                    }),
                 ),
             ),
         ),

@@ -1,6 +1,6 @@
 // The curl line that does the same as the button beside it, ready to copy.
 
-import { h } from "./dom.js";
+import { h, quietButton } from "./dom.js";
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -8,27 +8,19 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 export function createCurlLine() {
     const code = h("code");
     const status = h("span", { role: "status", class: "copied" });
-    const copy = h(
-        "button",
-        {
-            type: "button",
-            class: "quiet",
-            onclick: async () => {
-                try {
-                    await navigator.clipboard.writeText(code.textContent);
-                    status.textContent = "copied";
-                } catch {
-                    // Without a secure origin there is no clipboard: select the line instead, for Ctrl+C.
-                    getSelection().selectAllChildren(code);
-                    status.textContent = "selected: press Ctrl+C";
-                }
-                setTimeout(() => {
-                    status.textContent = "";
-                }, 2500);
-            },
-        },
-        "Copy",
-    );
+    const copy = quietButton("Copy", async () => {
+        try {
+            await navigator.clipboard.writeText(code.textContent);
+            status.textContent = "copied";
+        } catch {
+            // Without a secure origin there is no clipboard: select the line instead, for Ctrl+C.
+            getSelection().selectAllChildren(code);
+            status.textContent = "selected: press Ctrl+C";
+        }
+        setTimeout(() => {
+            status.textContent = "";
+        }, 2500);
+    });
     const element = h(
         "div",
         { class: "curl" },

@@ -39,6 +39,10 @@ export function h(tag, attributes, ...children) {
     return fill(document.createElement(tag), attributes, children);
 }
 
+// A small button beside what it changes; the label says more than its text where that is needed.
+export const quietButton = (text, onclick, label) =>
+    h("button", { type: "button", class: "quiet", "aria-label": label, onclick }, text);
+
 export function svg(tag, attributes, ...children) {
     return fill(document.createElementNS(SVG, tag), attributes, children);
 }

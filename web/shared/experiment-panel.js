@@ -5,7 +5,7 @@
 import { createAlert } from "./alert.js";
 import { errorText, get, isOver, post, query } from "./api.js";
 import { createCurlLine } from "./curl.js";
-import { h, replaceChildren } from "./dom.js";
+import { h, quietButton, replaceChildren } from "./dom.js";
 import { createForm, panelForm } from "./form.js";
 import { seconds, time } from "./format.js";
 import { findRun } from "./known-runs.js";
@@ -25,7 +25,7 @@ export function createProgress(alert, address) {
     };
     const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress" });
     const text = h("span", { role: "status" });
-    const cancel = h("button", { type: "button", class: "quiet", onclick: onCancel }, "Cancel");
+    const cancel = quietButton("Cancel", onCancel);
     const element = h("div", { class: "progress", hidden: true }, bar, text, cancel);
     return {
         element,

@@ -2,7 +2,7 @@
 // help all come from the server's one declaration. Nothing about a parameter is written here a second time,
 // and the server alone decides what is valid; its faults are shown at their fields.
 
-import { h, uniqueId } from "./dom.js";
+import { h, quietButton, uniqueId } from "./dom.js";
 
 const kindOf = (schema) => {
     if (schema.enum) return "choice";
@@ -26,6 +26,18 @@ export const panelForm = (submit, ...children) =>
         },
         children,
     );
+
+// A control of no schema: its label above it, its help below.
+export function labelledField(label, control, help, { wide = false } = {}) {
+    if (help) control.setAttribute("aria-describedby", `${control.id}-help`);
+    return h(
+        "div",
+        { class: wide ? "field field-wide" : "field" },
+        h("label", { class: "field-label", for: control.id }, label),
+        control,
+        help && h("span", { class: "field-help", id: `${control.id}-help` }, help),
+    );
+}
 
 // A bound beyond this is there for the machine's sake and tells a person nothing.
 const LARGEST_SHOWN = 1e9;
@@ -232,21 +244,13 @@ export function createForm({ schema, main = [], more, except = [], situation, in
     );
     const elements = (list) => list.filter((name) => fields.has(name)).map((name) => fields.get(name).element);
 
-    const reset = h(
-        "button",
-        {
-            type: "button",
-            class: "quiet",
-            onclick: () => {
-                fields.forEach((field) => {
-                    field.reset();
-                    field.setError("");
-                });
-                onChange?.();
-            },
-        },
-        "Back to the defaults",
-    );
+    const reset = quietButton("Back to the defaults", () => {
+        fields.forEach((field) => {
+            field.reset();
+            field.setError("");
+        });
+        onChange?.();
+    });
     const details =
         rest.length > 0 &&
         h(

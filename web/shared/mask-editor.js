@@ -1,7 +1,7 @@
 // A mask edited cell by cell: a button for each query and key, pressed where the query may see the key. The
 // arrow keys move between the cells; whole patterns come with one click.
 
-import { h, replaceChildren } from "./dom.js";
+import { h, quietButton, replaceChildren } from "./dom.js";
 
 const LARGEST_EDITED = 16;
 
@@ -31,18 +31,10 @@ export function createMaskEditor({ onChange }) {
             "div",
             { class: "matrix-buttons" },
             PATTERNS.map(([name, cell]) =>
-                h(
-                    "button",
-                    {
-                        type: "button",
-                        class: "quiet",
-                        onclick: () => {
-                            write(matrix.map((row, query) => row.map((_, key) => cell(query, key))));
-                            onChange();
-                        },
-                    },
-                    name,
-                ),
+                quietButton(name, () => {
+                    write(matrix.map((row, query) => row.map((_, key) => cell(query, key))));
+                    onChange();
+                }),
             ),
         ),
         error,

@@ -1,7 +1,7 @@
 // A matrix edited cell by cell: Tab and the up and down arrows move between cells, and a block pasted from a
 // spreadsheet or a Python list replaces the whole matrix.
 
-import { h, replaceChildren } from "./dom.js";
+import { h, quietButton, replaceChildren } from "./dom.js";
 
 const LARGEST_EDITED = 16;
 
@@ -34,20 +34,15 @@ export function createMatrixEditor({ name, onChange }) {
         onChange?.();
     };
     const button = (text, label, rows, columns) =>
-        h(
-            "button",
-            {
-                type: "button",
-                class: "quiet",
-                "aria-label": label,
-                onclick: () => {
-                    const newRows = cells.length + rows;
-                    const newColumns = cells[0].length + columns;
-                    if (newRows >= 1 && newColumns >= 1 && newRows <= LARGEST_EDITED && newColumns <= LARGEST_EDITED)
-                        resize(newRows, newColumns);
-                },
-            },
+        quietButton(
             text,
+            () => {
+                const newRows = cells.length + rows;
+                const newColumns = cells[0].length + columns;
+                if (newRows >= 1 && newColumns >= 1 && newRows <= LARGEST_EDITED && newColumns <= LARGEST_EDITED)
+                    resize(newRows, newColumns);
+            },
+            label,
         );
     const element = h(
         "fieldset",

@@ -4,7 +4,8 @@
 
 import { createAlert } from "./alert.js";
 import { get, post, remove } from "./api.js";
-import { h, replaceChildren } from "./dom.js";
+import { h, quietButton, replaceChildren } from "./dom.js";
+import { labelledField } from "./form.js";
 
 const ROLES = { lecturer: "signed in as the lecturer", student: "student", stranger: "not signed in" };
 
@@ -59,8 +60,8 @@ export async function openSession(element) {
         element,
         h("span", null, ROLES[session.role] ?? session.role, note),
         isLecturer
-            ? h("button", { type: "button", class: "quiet", onclick: signOut }, "Sign out")
-            : h("button", { type: "button", class: "quiet", onclick: () => dialog.showModal() }, "Lecturer\u2026"),
+            ? quietButton("Sign out", signOut)
+            : quietButton("Lecturer\u2026", () => dialog.showModal()),
     );
     document.body.append(dialog);
     showRefusal = (error) => {
@@ -100,13 +101,7 @@ function createDialog() {
         h(
             "form",
             { onsubmit: signIn },
-            h(
-                "div",
-                { class: "field" },
-                h("label", { class: "field-label", for: "lecturer-token" }, "Token"),
-                token,
-                h("span", { class: "field-help" }, "the one that the program was started with"),
-            ),
+            labelledField("Token", token, "the one that the program was started with"),
             alert.element,
             h(
                 "div",

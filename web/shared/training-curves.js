@@ -1,40 +1,61 @@
-// Loss and accuracy of one run while it trains.
+// Loss and accuracy against the epochs: two charts side by side.
 
+import { get } from "./api.js";
 import { createChart } from "./chart.js";
 import { h } from "./dom.js";
 import { fixed } from "./format.js";
 
-// Returns { element, begin(epochs), epoch(row) }.
-export function createTrainingCurves(signal) {
-    const x = { label: "epoch", min: 0 };
-    const loss = createChart({
-        title: "Training loss",
-        legend: false,
-        signal,
-        x,
-        y: { label: "cross-entropy", min: 0, format: (value) => fixed(value, 4) },
-    });
-    const accuracy = createChart({
-        title: "Test accuracy",
-        legend: false,
-        signal,
-        x,
-        y: { label: "share of test examples", min: 0, max: 1, format: (value) => fixed(value, 4) },
-    });
-    let rows = [];
-    const points = (name) =>
-        rows.filter((row) => row && row[name] !== null).map((row) => ({ x: row.epoch, y: row[name] }));
+// The pair without data. limits: { loss, accuracy }, where the vertical axes end if not where the data do.
+// Returns { element, loss, accuracy, setLast(epochs) }.
+export function createCurveCharts(signal, { loss: lossLimits, accuracy: accuracyLimits }) {
+    const chart = (title, y) =>
+        createChart({
+            title,
+            legend: false,
+            signal,
+            x: { label: "epoch", min: 0 },
+            y: { format: (value) => fixed(value, 4), ...y },
+        });
+    const loss = chart("Training loss", { label: "cross-entropy", min: 0, ...lossLimits });
+    const accuracy = chart("Test accuracy", { label: "share of test examples", max: 1, ...accuracyLimits });
     return {
         element: h("div", { class: "pair" }, loss.element, accuracy.element),
-        begin(epochs) {
-            rows = [];
+        loss,
+        accuracy,
+        setLast(epochs) {
             loss.setLast(epochs);
             accuracy.setLast(epochs);
         },
-        epoch(row) {
-            rows[row.epoch] = row;
-            loss.setSeries([{ label: "training loss", color: 2, points: points("train_loss") }]);
-            accuracy.setSeries([{ label: "test accuracy", color: 2, points: points("test_accuracy") }]);
+    };
+}
+
+// The curves of one run while it trains; hidden until it begins.
+// Returns { element, begin(run), epoch(row), show(run): all epochs of one that is over }.
+export function createTrainingCurves(signal) {
+    const charts = createCurveCharts(signal, { accuracy: { min: 0 } });
+    const element = h("div", { hidden: true }, charts.element);
+    let rows = [];
+    const points = (name) =>
+        rows.filter((row) => row && row[name] !== null).map((row) => ({ x: row.epoch, y: row[name] }));
+
+    function begin(run) {
+        rows = [];
+        charts.setLast(run.parameters.epochs);
+        element.hidden = false;
+    }
+    function epoch(row) {
+        rows[row.epoch] = row;
+        charts.loss.setSeries([{ label: "training loss", color: 2, points: points("train_loss") }]);
+        charts.accuracy.setSeries([{ label: "test accuracy", color: 2, points: points("test_accuracy") }]);
+    }
+    return {
+        element,
+        begin,
+        epoch,
+        async show(run) {
+            begin(run);
+            const { rows: all } = await get(`/api/runs/${run.id}/metrics`, signal);
+            all.forEach(epoch);
         },
     };
 }
