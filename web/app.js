@@ -83,9 +83,9 @@ function neighbours(entry) {
     return h(
         "nav",
         { class: "neighbours", "aria-label": "Next and previous chapter" },
-        link(chapters[index - 1], (title) => `\u2190 ${title}`, "prev"),
+        link(chapters[index - 1], (title) => `\u2190\u00a0${title}`, "prev"),
         h("span"),
-        link(chapters[index + 1], (title) => `${title} \u2192`, "next"),
+        link(chapters[index + 1], (title) => `${title}\u00a0\u2192`, "next"),
     );
 }
 

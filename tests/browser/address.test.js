@@ -83,7 +83,7 @@ test("the attention on view is in the address: of which run, after which epoch, 
     const { page, faults, close } = await lab.open(`#four-models?comparison=${made.id}`);
     const run = page.getByLabel("Run", { exact: true });
     const slider = page.getByLabel("After epoch");
-    const example = page.getByLabel("Test example");
+    const example = page.getByLabel("Test example", { exact: true });
     const address = () => new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
     const kept = () => ["run", "epoch", "example"].map((name) => address().get(name));
     const heatmap = page.locator("figcaption", { hasText: "The attention matrix" });
@@ -109,7 +109,7 @@ test("the attention on view is in the address: of which run, after which epoch, 
     await slider.fill("6");
     assert.deepEqual(kept(), [second, null, "3"]);
     await page.goto(`${lab.daemon.url}#runs`);
-    await page.locator("tbody tr", { hasText: "seed 1" }).locator("a").click();
+    await page.getByRole("link", { name: "attention, seed 1" }).click();
     await eventually(async () => (await run.inputValue()) === second, "the run that was clicked");
     assert.deepEqual(faults, []);
     await close();

@@ -150,7 +150,7 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     await page.getByRole("button", { name: "Train on weather" }).click();
     await page.getByText("of the test examples right").waitFor();
     assert.match(page.url(), /dataset=weather.*model=lstm/);
-    assert.equal(await page.getByText("Where it looks").isVisible(), false, "nor attention");
+    assert.equal(await page.getByText("Where it looks", { exact: true }).isVisible(), false, "nor attention");
     assert.deepEqual(await asked(), { experiment: "train", task: "weather", model: "lstm" });
 
     await page.getByRole("button", { name: "parity", exact: true }).click();
@@ -180,8 +180,8 @@ test("data of one's own: where a trained text model looks in a chosen sentence, 
     await page.getByRole("link", { name: "Type sentences for this model" }).waitFor();
     const words = page.locator(".attention-view button.word");
     await words.first().waitFor();
-    await page.getByLabel("Test example").fill("1");
-    await page.getByLabel("Test example").press("Tab");
+    await page.getByLabel("Test example", { exact: true }).fill("1");
+    await page.getByLabel("Test example", { exact: true }).press("Tab");
     await page.getByLabel("Layer", { exact: true }).selectOption("1");
     await page.getByLabel("Head", { exact: true }).selectOption("2");
     const address = new URLSearchParams(new URL(page.url()).hash.split("?")[1]);

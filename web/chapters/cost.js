@@ -46,12 +46,13 @@ function measuredTable(rows) {
     ];
     return createTable({
         caption: "Measured here; \u00d7 is against the row above",
+        cards: true,
         columns: [
             ...columns.filter(({ name }) => has(rows, name)),
             ...(has(rows, "wins")
                 ? [
-                      { label: "faster attention", cell: (row) => WAYS[row.wins.time] ?? row.wins.time },
-                      { label: "smaller attention", cell: (row) => WAYS[row.wins.bytes] ?? row.wins.bytes },
+                      { label: "faster attention", labelled: true, cell: (row) => WAYS[row.wins.time] ?? row.wins.time },
+                      { label: "smaller attention", labelled: true, cell: (row) => WAYS[row.wins.bytes] ?? row.wins.bytes },
                   ]
                 : []),
         ],
@@ -141,7 +142,7 @@ export function mount(root, page) {
             h(
                 "p",
                 null,
-                "The memory columns count what a pass over the whole batch holds: for the RNN its states, for attention queries, keys, values and the scores. At short lengths the scores are the smaller part, so this too grows less than fourfold at first; in the end they are nearly all of it. That is the wall long sequences run into, and why so much work goes into attention that never writes the whole matrix down.",
+                "The memory columns count what a pass over the whole batch holds: for the RNN its states, for attention queries, keys, values and the scores. At short lengths the scores are the smaller part, so this too grows less than fourfold at first; in the end they are nearly all of it. That is the wall long sequences run into, and why so much work goes into attention that never writes the whole matrix down: the tiled one measured here takes it a piece at a time.",
             ),
         ),
     );

@@ -23,6 +23,7 @@ export function mount(root, page) {
     });
     const table = createTable({
         caption: "The two ends of the sequence",
+        cards: true,
         columns: [
             { label: "model", cell: (row) => title(row.model) },
             { label: "step 0", numeric: true, cell: (row) => scientific(row.first, 3) },

@@ -86,7 +86,7 @@ function createUpload(list) {
                 "CSV with a header (text,label; or numbers and a label column), or lines of text, tab, label",
                 { wide: true },
             ),
-            labelledField("Name", name, "what a run names as its task"),
+            labelledField("Name", name, "what runs will call it"),
         ),
         labelledField("Or paste it here", pasted),
         h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Upload"), done),
@@ -124,18 +124,20 @@ function createList(page, onChoose) {
     };
     const table = createTable({
         caption: "Data sets on this server",
+        cards: true,
         columns: [
             {
                 label: "name",
                 cell: (row) => h("button", { type: "button", class: "link", onclick: () => choose(row) }, row.name),
             },
-            { label: "kind", cell: (row) => row.kind },
+            { label: "kind", place: "aside", cell: (row) => row.kind },
             { label: "rows", numeric: true, cell: (row) => (row.source === "drawn" ? "drawn" : integer(row.rows)) },
             { label: "classes", numeric: true, cell: (row) => (row.source === "drawn" ? "2" : integer(row.classes)) },
             { label: "words", numeric: true, cell: (row) => (row.words ? integer(row.words) : "") },
             { label: "size", numeric: true, cell: (row) => (row.size_bytes ? bytes(row.size_bytes) : "") },
             {
                 label: "action",
+                place: "action",
                 cell: (row) => row.may_delete && quietButton("Delete", () => drop(row), `Delete ${row.name}`),
             },
         ],
@@ -178,15 +180,18 @@ function exampleTable(dataset, split, examples) {
             : row.text;
     return createTable({
         caption: `${dataset.name}, ${split} examples`,
+        cards: true,
         columns: [
             { label: "example", numeric: true, cell: (row) => row.index },
-            { label: "label", cell: (row) => row.label },
-            { label: dataset.kind === "text" ? "text" : "numbers", wide: true, cell: asText },
+            { label: "label", place: "aside", labelled: true, cell: (row) => row.label },
+            { label: dataset.kind === "text" ? "text" : "numbers", wide: true, place: "text", cell: asText },
             // All words of the training part are known: the vocabulary is made of them.
             ...(dataset.kind === "text" && split === "test"
                 ? [
                       {
                           label: "unknown words",
+                          place: "note",
+                          labelled: true,
                           cell: (row) => row.tokens.filter((_, index) => row.unknown[index]).join(", "),
                       },
                   ]

@@ -107,7 +107,7 @@ function createShuffle(page) {
                     outputTable("Without positions: the two logits of each example", none),
                     outputTable("With learned positions: the same", learned),
                 );
-                order.textContent = `The shuffle: place 0 gets step ${none.permutation[0]}, then ${none.permutation.slice(1, 12).join(", ")}${none.permutation.length > 12 ? ", \u2026" : ""}.`;
+                order.textContent = `The shuffle: place 0 gets step ${none.permutation[0]}, then ${none.permutation.slice(1, 12).join(", ")}${none.permutation.length > 12 ? ", \u2026" : "."}`;
                 expectations.update({ none, learned, position: "learned positions" });
             } catch (error) {
                 alert.show(error);
@@ -123,11 +123,12 @@ const difference = ([before, after]) => Math.max(...before.map((value, index) =>
 function outputTable(caption, { original, shuffled }) {
     return createTable({
         caption,
+        cards: true,
         columns: [
             { label: "example", numeric: true, cell: (row) => row.example },
             { label: "in order", numeric: true, cell: (row) => pairText(row.pair[0]) },
             { label: "shuffled", numeric: true, cell: (row) => pairText(row.pair[1]) },
-            { label: "difference", numeric: true, cell: (row) => scientific(difference(row.pair), 1) },
+            { label: "difference", numeric: true, place: "note", cell: (row) => scientific(difference(row.pair), 1) },
         ],
         rows: original.map((output, example) => ({ example, pair: [output, shuffled[example]] })),
     }).element;

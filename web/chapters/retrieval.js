@@ -66,6 +66,7 @@ function rateTable(result) {
     const chance = { space: "chance", dimensions: null, top1: result.chance, spread: null };
     return createTable({
         caption: "How often the nearest picture is of the same class",
+        cards: true,
         columns: [
             { label: "space", cell: (row) => SPACES[row.space] ?? row.space },
             {

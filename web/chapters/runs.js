@@ -109,7 +109,6 @@ export function mount(root, page) {
         columns: [
             {
                 label: "run",
-                place: "name",
                 cell: (run) => [
                     h("a", { href: chapterOf(run) }, titleOf(run)),
                     h(
@@ -120,10 +119,10 @@ export function mount(root, page) {
                     ),
                 ],
             },
-            { label: "state", place: "state", cell: (run) => h("span", { class: `state ${run.state}` }, run.state) },
+            { label: "state", place: "aside", cell: (run) => h("span", { class: `state ${run.state}` }, run.state) },
             { label: "action", place: "action", cell: button },
-            { label: "outcome", place: "outcome", cell: outcomeCell },
-            { label: "created", place: "created", cell: (run) => time(run.created_at) },
+            { label: "outcome", place: "text", cell: outcomeCell },
+            { label: "created", place: "note", cell: (run) => time(run.created_at) },
         ],
     });
 

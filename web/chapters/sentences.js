@@ -20,6 +20,7 @@ export function mount(root, page) {
     const curves = createTrainingCurves(page.signal);
     const summary = createTable({
         caption: "This run",
+        cards: true,
         columns: [
             { label: "test accuracy", numeric: true, cell: (row) => fixed(row.test_accuracy, 4) },
             { label: "parameters", numeric: true, cell: (row) => integer(row.parameter_count) },

@@ -78,12 +78,13 @@ export function mount(root, page) {
 function partsTable(result, layers) {
     return createTable({
         caption: `${integer(result.parameter_count)} parameters`,
+        cards: true,
         columns: [
             { label: "part", cell: (row) => (layers > 1 ? `${row.layer + 1}. ${row.part}` : row.part) },
-            { label: "job", cell: (row) => row.job },
+            { label: "job", place: "text", cell: (row) => row.job },
             { label: "shape of its output", numeric: true, cell: (row) => shapeText(row.shape) },
             { label: "parameters", numeric: true, cell: (row) => integer(row.parameter_count) },
-            { label: "share", numeric: true, cell: (row) => percent(row.parameter_count / result.parameter_count) },
+            { label: "share", numeric: true, place: "aside", cell: (row) => percent(row.parameter_count / result.parameter_count) },
         ],
         rows: result.parts,
     });

@@ -70,8 +70,8 @@ export function createAttentionView({ signal, address, onChange, isText = false 
     };
     const layer = h("select", { id: "attention-layer", onchange: choose });
     const head = h("select", { id: "attention-head", onchange: choose });
-    const layerLabel = h("label", { for: "attention-layer" }, "Layer");
-    const headLabel = h("label", { for: "attention-head" }, "Head");
+    const layerControl = h("span", { class: "control" }, h("label", { for: "attention-layer" }, "Layer"), layer);
+    const headControl = h("span", { class: "control" }, h("label", { for: "attention-head" }, "Head"), head);
     const words = h("div");
     const pictures = h(
         "div",
@@ -89,12 +89,9 @@ export function createAttentionView({ signal, address, onChange, isText = false 
             play,
             slider,
             epochText,
-            h("label", { for: "example-number" }, "Test example"),
-            example,
-            layerLabel,
-            layer,
-            headLabel,
-            head,
+            h("span", { class: "control" }, h("label", { for: "example-number" }, "Test example"), example),
+            layerControl,
+            headControl,
         ),
         pictures,
     );
@@ -214,18 +211,18 @@ export function createAttentionView({ signal, address, onChange, isText = false 
 
     // Layers and heads to choose from, where the model has several; the choice stays where it can.
     function offer({ layers, heads }, chosen = { layer: layer.value, head: head.value }) {
-        const fillIn = (select, label, values, value) => {
+        const fillIn = (control, select, values, value) => {
             if (select.options.length !== values.length)
                 replaceChildren(
                     select,
                     values.map((one) => h("option", { value: one }, one === "mean" ? "all, averaged" : one)),
                 );
             if (values.includes(value)) select.value = value;
-            select.hidden = label.hidden = values.length < 2;
+            control.hidden = values.length < 2;
         };
         const numbers = (count) => Array.from({ length: count }, (_, index) => String(index));
-        fillIn(layer, layerLabel, numbers(layers), chosen.layer);
-        fillIn(head, headLabel, heads > 1 ? ["mean", ...numbers(heads)] : [], chosen.head);
+        fillIn(layerControl, layer, numbers(layers), chosen.layer);
+        fillIn(headControl, head, heads > 1 ? ["mean", ...numbers(heads)] : [], chosen.head);
     }
 
     return {

@@ -49,7 +49,7 @@ export function createComparisonTable(caption, { brief = false } = {}) {
     function draw() {
         if (!comparison) return;
         if (!table) {
-            table = createTable({ caption, columns: createColumns() });
+            table = createTable({ caption, columns: createColumns(), cards: true });
             replaceChildren(element, table.element);
         }
         table.update(comparison.rows.map((row, index) => ({ ...row, index })));

@@ -59,6 +59,7 @@ export const percent = (value, digits = 1) =>
 
 export function seconds(value) {
     if (value === null || value === undefined) return MISSING;
+    if (value < 0.005) return "under 0.01 s";
     if (value < 10) return `${fixed(value, 2)} s`;
     if (value < 120) return `${fixed(value, 1)} s`;
     return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;

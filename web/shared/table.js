@@ -3,10 +3,13 @@
 
 import { h, replaceChildren } from "./dom.js";
 
-const kindOf = ({ numeric, wide, place }) => (numeric ? "numeric" : wide ? "wide" : place ? `place-${place}` : null);
+const kindOf = ({ numeric, wide, place }) =>
+    [numeric && "numeric", wide && "wide", place && `place-${place}`].filter(Boolean).join(" ") || null;
 
-// columns: [{ label, cell(row), numeric, wide: room for sentences, place: of the cell in its card }]; the first column
-// is the row's header. cards: on a narrow screen each row is a card, which the style sheet lays out by the places.
+// columns: [{ label, cell(row), numeric, wide: room for sentences, place, labelled }]; the first is the row's header.
+// cards: on a narrow screen each row is a card, where place says how a cell lies in it: beside the header ("aside"), over
+// the whole width ("text"), what is left of the last line ("note"), or at its end ("action"). Figures, and what is
+// labelled, show their label there.
 // Returns { element, update(rows) }.
 export function createTable({ caption, columns, rows = [], note, cards = false }) {
     // Some browsers take a table that is laid out otherwise for none: the roles say that it still is one.
@@ -49,6 +52,7 @@ export function createTable({ caption, columns, rows = [], note, cards = false }
                                 scope: index === 0 ? "row" : null,
                                 role: role(index === 0 ? "rowheader" : "cell"),
                                 class: kindOf(column),
+                                "data-label": cards && (column.numeric || column.labelled) ? column.label : null,
                             },
                             column.cell(row),
                         ),
@@ -63,6 +67,11 @@ export function createTable({ caption, columns, rows = [], note, cards = false }
 
 // A table of constant texts: the first row holds the headings.
 export function textTable(caption, [headings, ...rows]) {
-    const columns = headings.map((label, index) => ({ label, cell: (row) => row[index] }));
-    return createTable({ caption, columns, rows }).element;
+    const columns = headings.map((label, index) => ({
+        label,
+        place: index > 0 ? "text" : null,
+        labelled: index > 0,
+        cell: (row) => row[index],
+    }));
+    return createTable({ caption, columns, rows, cards: true }).element;
 }
