@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 enum {
-    SHARD_LIMIT = 0xffff,        /* in one announcement: 16 bits */
-    WATCH_NANOSECONDS = 2000000, /* how long an idle worker watches for the next shards before it sleeps */
+    SHARD_LIMIT = 0xffff,       /* in one announcement: 16 bits */
+    WATCH_NANOSECONDS = 200000, /* how long an idle worker watches for the next shards before it sleeps */
     PAUSES_BETWEEN_LOOKS = 4,
-    LOOKS_BETWEEN_CLOCKS = 512
+    LOOKS_BETWEEN_CLOCKS = 64
 };
 
 /* Aligned, so that no two boards share a cache line. */
@@ -181,7 +181,9 @@ static void sleep_until_woken(struct workers *pool, uint64_t wakes) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Until there may be a task again: helps, watches, sleeps. */
+/* Until there may be a task again: helps, watches, sleeps. Where other programs have crowded this worker on to
+ * the core of the one it waits for, it must let that one run, hence the yield; and where that one shares a
+ * core with them, it can move to this one's core only when this one sleeps, hence the short watch. */
 static void stay_idle(struct workers *pool, uint64_t wakes) {
     atomic_fetch_add(&pool->idle, 1);
     int64_t watch_until = 0;
@@ -200,6 +202,7 @@ static void stay_idle(struct workers *pool, uint64_t wakes) {
             for (int i = 0; i < PAUSES_BETWEEN_LOOKS; i++)
                 pause_briefly();
         }
+        sched_yield();
     }
     atomic_fetch_sub(&pool->idle, 1);
 }

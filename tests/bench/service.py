@@ -4,6 +4,7 @@ costs the training, what more cores bring.
 Every figure is of the real daemon over HTTP, on a data directory of its own. Answers under load are counted by wrk
 (Debian: wrk; skipped without it). Where a figure is repeated, the median is shown and all are in the JSON.
 """
+import contextlib
 import http.client
 import json
 import os
@@ -12,6 +13,7 @@ import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -258,6 +260,16 @@ def measure_crowd(program, readers_program, tell):
     return {"streams": STREAMS, "pairs": pairs, "slowdown": slowdown, "slowdown_without_clients": own_slowdown}
 
 
+@contextlib.contextmanager
+def another_program():
+    """One that keeps a core busy, beside whatever is measured."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
 def measure_speedup(program, model, epochs):
     """Seconds of one run on one worker and, in turn, on as many as the machine has cores."""
     seconds = {"one": [], "all": []}
@@ -295,6 +307,8 @@ def measure(program, options, tell):
     report["snapshots"] = measure_snapshots(program)
     tell("measuring the service: one run on all cores")
     report["speedup"] = [measure_speedup(program, model, epochs) for model in ("attention", "lstm")]
+    with another_program():
+        report["speedup_beside"] = measure_speedup(program, "attention", epochs)
     tell("measuring the service: the chapter's table")
     report["chapter"] = measure_chapter(program, epochs)
     return report
@@ -343,6 +357,9 @@ def format_report(report):
     for row in report["speedup"]:
         name = f"one {row['model']} run, {report['cores']} workers against 1"
         lines.append(line(name, f"{row['ratio']:.2f}", "times", "1.7"))
+    beside = report["speedup_beside"]
+    name = f"  {beside['model']}, with another program on one of the cores"
+    lines.append(line(name, f"{beside['ratio']:.2f}", "times"))
     chapter = report["chapter"]
     name = f"the chapter's table, {chapter['runs']} runs of {chapter['epochs']} epochs"
     lines.append(line(name, f"{chapter['seconds']:.1f}", "s", "< 12"))
