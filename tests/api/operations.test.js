@@ -113,7 +113,7 @@ test("SIGTERM: streams end so that they can go on, nothing is lost, and it is ov
     const half = net.connect(Number(port), hostname); // half a request
     half.on("error", () => {});
     half.write("POST /api/runs HTTP/1.1\r\n");
-    await sleep(300);
+    while ((await client.get("api/health")).queued < 1 || !/^attnlab_event_streams 51$/m.test(await client.text("metrics"))) await sleep(20);
     const started = performance.now();
     const { code, stderr } = await daemon.stop();
     assert.ok(performance.now() - started < endingMs());
