@@ -93,6 +93,38 @@ START_TEST(tsv_labels_in_words) {
     ck_assert_uint_eq(dataset->class_count, 2);
     ck_assert_str_eq(dataset->class_names[1], "good");
     dataset_free(dataset);
+    /* As many different ones in both: those that are shorter. */
+    dataset = parse_tsv("nice warm room\tyes\ncold soup\tno\n", &error);
+    ck_assert_msg(dataset != NULL, "%s", error.message);
+    ck_assert_str_eq(dataset->class_names[0], "no");
+    ck_assert_str_eq(dataset->texts[1], "cold soup");
+    dataset_free(dataset);
+}
+END_TEST
+
+/* As numbers where all are such, and as text where one has too many digits to be one. */
+START_TEST(classes_are_sorted) {
+    static const char *const files[][3] = {
+        {"10\tfine\n9\tsad\n10\tnice\n", "9", "10"},
+        {"9\tfine\n100000000000000000000\tsad\n9\tnice\n", "100000000000000000000", "9"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct error error = {0};
+        struct dataset *dataset = parse_tsv(files[i][0], &error);
+        ck_assert_msg(dataset != NULL, "%s", error.message);
+        ck_assert_str_eq(dataset->class_names[0], files[i][1]);
+        ck_assert_str_eq(dataset->class_names[1], files[i][2]);
+        dataset_free(dataset);
+    }
+}
+END_TEST
+
+START_TEST(the_largest_numbers_are_numbers) {
+    struct error error = {0};
+    struct dataset *dataset = parse_csv("a,label\n1e15,0\n-1e15,1\n", &error);
+    ck_assert_msg(dataset != NULL, "%s", error.message);
+    ck_assert_float_eq(dataset->values[0], 1e15F);
+    dataset_free(dataset);
 }
 END_TEST
 
@@ -123,6 +155,8 @@ static const struct fault faults[] = {
     {true, "text,label\nfine,1\n\"fine\" day,1\n", "line 3: a closing quote is followed by more text"},
     {true, "text,label\nfi\"ne,1\n", "line 2: a quote inside an unquoted field"},
     {true, "text,label\n\"a\nb\",1\nc\n", "line 4: 1 field"},
+    {true, "text,label\r\nfine,1\r\nsad\r\n", "line 3: 1 field"},
+    {true, "text,label\rfine,1\rsad\r", "line 3: 1 field"},
     {false, "1\tfine\n0\tsad\n1\t  \n", "line 3: the text is empty"},
     {false, "1\tfine\n\n0 sad\n", "line 3: 1 field where 2 are expected"},
     {false, "1\tfine\tday\n0\tsad\n", "line 1: 3 fields where 2 are expected"},
@@ -185,6 +219,8 @@ int main(void) {
     tcase_add_test(cases, csv_numbers);
     tcase_add_test(cases, tsv_both_ways_round);
     tcase_add_test(cases, tsv_labels_in_words);
+    tcase_add_test(cases, classes_are_sorted);
+    tcase_add_test(cases, the_largest_numbers_are_numbers);
     tcase_add_loop_test(cases, a_fault_names_its_line, 0, sizeof faults / sizeof *faults);
     tcase_add_test(cases, bytes_of_no_text);
     tcase_add_test(cases, columns_without_labels);

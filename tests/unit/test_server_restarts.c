@@ -45,11 +45,12 @@ static void assert_whole(const char *id, size_t epochs) {
 
 START_TEST(an_interrupted_run_goes_on) {
     char id[ID_SIZE], waiting[ID_SIZE], whole[ID_SIZE];
+    struct run_record before, after;
     struct runs_counts counts;
     open_all((struct runs_options){.worker_count = 1}, true);
     create_run(SETTINGS("epochs=60", "steps=5", "pause_ms=1", "seed=3"), id);
     create_run(SETTINGS("epochs=60", "steps=5", "seed=3"), waiting);
-    wait_for_state(id, is_running, NULL);
+    wait_for_state(id, is_running, &before);
     sleep_ms(30);
     close_all();
     open_all((struct runs_options){.worker_count = 2}, false);
@@ -63,6 +64,10 @@ START_TEST(an_interrupted_run_goes_on) {
     ck_assert_double_eq(last_weights(id), last_weights(whole));
     ck_assert_double_eq(last_weights(waiting), last_weights(whole));
     assert_whole(id, 60);
+    ck_assert(runs_find(runs, id, &after, &error));
+    ck_assert_int_eq(after.started_ms, before.started_ms);
+    run_record_clear(&before);
+    run_record_clear(&after);
     close_all();
 }
 END_TEST

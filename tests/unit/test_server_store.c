@@ -206,6 +206,59 @@ START_TEST(adding_runs_is_all_or_nothing) {
 }
 END_TEST
 
+START_TEST(an_epoch_is_all_or_nothing) {
+    struct event_record event = {.id = 7, .kind = EVENT_EPOCH, .payload = "{}", .run_id = "a"};
+    struct run_record run = example_run("a");
+    struct epoch_metrics metrics = {1, 0.25, 0.5, 2}, *rows = NULL;
+    float weights[2] = {1, 2}, *found_weights = NULL;
+    struct epoch_record epoch = {.metrics = &metrics,
+                                 .weights = weights,
+                                 .weight_count = 2,
+                                 .checkpoint = "new",
+                                 .checkpoint_size = 3,
+                                 .progress_done = 1,
+                                 .progress_total = 2};
+    void *checkpoint = NULL;
+    size_t count = 0, found = 0;
+    ck_assert(store->add_runs(store, NULL, &run, 1, &event, 1, &error));
+    save_epoch("a", 0, 2);
+    /* The last of what is written is refused: there is an event with this id. */
+    ck_assert(!store->save_epoch(store, "a", &epoch, &event, 1, &error));
+    error = (struct error){0};
+    ck_assert(store->read_metrics(store, "a", &rows, &count, &error));
+    ck_assert_uint_eq(count, 1);
+    free(rows);
+    ck_assert(store->read_weights(store, "a", STORE_LAST_EPOCH, &found, &found_weights, &count, &error));
+    ck_assert_uint_eq(found, 0);
+    free(found_weights);
+    ck_assert(store->read_checkpoint(store, "a", &checkpoint, &count, &error));
+    ck_assert_uint_eq(count, sizeof(size_t));
+    free(checkpoint);
+}
+END_TEST
+
+START_TEST(what_ran_goes_on_before_what_waited) {
+    struct run_record run, *list = NULL;
+    size_t count = 0;
+    for (const char *id = "abcd"; *id != '\0'; id++)
+        add_run((char[]){*id, '\0'});
+    run = example_run("c");
+    run.state = RUN_RUNNING;
+    ck_assert(store->update_run(store, &run, true, NULL, 0, &error));
+    run = example_run("a");
+    run.state = RUN_FAILED;
+    ck_assert(store->update_run(store, &run, true, NULL, 0, &error));
+    ck_assert(store->list_unfinished_runs(store, &list, &count, &error));
+    ck_assert_uint_eq(count, 3);
+    static const char *const expected[] = {"c", "b", "d"};
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_str_eq(list[i].id, expected[i]);
+        run_record_clear(&list[i]);
+    }
+    free(list);
+}
+END_TEST
+
 START_TEST(epochs_are_read_back) {
     add_run("a");
     for (size_t i = 0; i < 5; i++)
@@ -274,6 +327,21 @@ static void assert_kept(size_t last, size_t weight_count, size_t limit) {
 START_TEST(the_middle_of_many_snapshots_is_thinned) {
     add_run("a");
     assert_kept(200, 10, 64);
+}
+END_TEST
+
+/* After every epoch the first and the newest are there; up to 64 all of them. */
+START_TEST(the_first_and_the_newest_snapshots_are_always_kept) {
+    add_run("a");
+    for (size_t epoch = 0; epoch < 140; epoch++) {
+        size_t *epochs = NULL, count = 0;
+        save_epoch("a", epoch, 1);
+        ck_assert(store->list_epochs_kept(store, "a", &epochs, &count, &error));
+        ck_assert_uint_eq(epochs[0], 0);
+        ck_assert_uint_eq(epochs[count - 1], epoch);
+        ck_assert(epoch < 64 ? count == epoch + 1 : count <= 64);
+        free(epochs);
+    }
 }
 END_TEST
 
@@ -612,9 +680,12 @@ int main(void) {
     tcase_add_test(tests, missing_runs_are_said_so);
     tcase_add_test(tests, listings_filter_and_page);
     tcase_add_test(tests, adding_runs_is_all_or_nothing);
+    tcase_add_test(tests, an_epoch_is_all_or_nothing);
+    tcase_add_test(tests, what_ran_goes_on_before_what_waited);
     tcase_add_test(tests, epochs_are_read_back);
     tcase_add_test(tests, an_ended_run_has_no_checkpoint_and_a_deleted_one_nothing);
     tcase_add_test(tests, the_middle_of_many_snapshots_is_thinned);
+    tcase_add_test(tests, the_first_and_the_newest_snapshots_are_always_kept);
     tcase_add_test(tests, large_snapshots_are_thinned_by_size);
     tcase_add_test(tests, a_comparison_is_deleted_with_its_runs);
     tcase_add_test(tests, events_are_read_in_pieces);

@@ -30,6 +30,9 @@ static const char *const token_cases[][2] = {
     {"\xE4\xBD\xA0\xE5\xA5\xBD ok", "\xE4\xBD\xA0|\xE5\xA5\xBD|ok"},
     {"good \xF0\x9F\x98\x80", "good|\xF0\x9F\x98\x80"},
     {"nobreak\xC2\xA0space", "nobreak|space"},
+    {"what?!... --", "what|?|!|...|--"},
+    {"\xE5\x93\x88\xE5\x93\x88", "\xE5\x93\x88|\xE5\x93\x88"},
+    {"\xD0\x81\xD0\xB6", "\xD1\x91\xD0\xB6"},
     {" \t ", ""},
 };
 
@@ -110,6 +113,18 @@ START_TEST(data_set_becomes_a_task) {
 }
 END_TEST
 
+START_TEST(a_decisive_word_may_be_cut_off) {
+    struct dataset *dataset = parse(five_rows);
+    struct task_request request = {.name = "five", .sequence_length = 3};
+    struct task *task = dataset_task_open(&request, dataset, NULL);
+    ck_assert_ptr_nonnull(task);
+    ck_assert_int_eq(task->train.decisive[0], -1); /* the fourth word */
+    ck_assert_int_eq(task->train.decisive[2], 0);
+    task->destroy(task);
+    dataset_free(dataset);
+}
+END_TEST
+
 START_TEST(split_can_be_asked_for) {
     struct dataset *dataset = parse(five_rows);
     struct error error = {0};
@@ -119,6 +134,12 @@ START_TEST(split_can_be_asked_for) {
     ck_assert_uint_eq(task->train.count, 2);
     ck_assert_str_eq(task->test.texts[1], "a bad day");
     ck_assert_uint_eq(task->sequence_length, 20);
+    task->destroy(task);
+    request.train_examples = 0; /* 80 %, but no more than the test leaves */
+    task = dataset_task_open(&request, dataset, &error);
+    ck_assert_msg(task != NULL, "%s", error.message);
+    ck_assert_uint_eq(task->train.count, 3);
+    ck_assert_uint_eq(task->test.count, 2);
     task->destroy(task);
     request.train_examples = 4;
     ck_assert_ptr_null(dataset_task_open(&request, dataset, &error));
@@ -238,6 +259,7 @@ int main(void) {
     tcase_add_loop_test(cases, text_splits_into_tokens, 0, sizeof token_cases / sizeof *token_cases);
     tcase_add_test(cases, vocabulary_is_of_the_training_part);
     tcase_add_test(cases, data_set_becomes_a_task);
+    tcase_add_test(cases, a_decisive_word_may_be_cut_off);
     tcase_add_test(cases, split_can_be_asked_for);
     tcase_add_test(cases, numbers_become_a_task);
     tcase_add_test(cases, decisive_words_only_where_the_data_says);
