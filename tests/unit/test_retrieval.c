@@ -244,6 +244,29 @@ START_TEST(several_splits_are_numpys_permutations) {
 }
 END_TEST
 
+/* With few queries and fewer images to choose from, splits differ in how many are found. */
+START_TEST(the_spread_is_that_of_the_splits) {
+    enum { SPLITS = 8, QUERIES = 7 };
+    run_well(SETTINGS("size", "32", "queries", "7", "database", "2", "splits", "8", "pool", "230"), NULL);
+    for (int row = 0; row < 2; row++) {
+        char path[64];
+        double top1[SPLITS], mean = 0, squares = 0;
+        for (int i = 0; i < SPLITS; i++) {
+            snprintf(path, sizeof path, "rows.%d.top1_by_split.%d", row, i);
+            top1[i] = result_tree_value(&tree, path);
+            mean += top1[i] / SPLITS;
+        }
+        for (int i = 0; i < SPLITS; i++)
+            squares += (top1[i] - mean) * (top1[i] - mean);
+        ck_assert_double_gt(squares, 0);
+        snprintf(path, sizeof path, "rows.%d.spread", row);
+        ck_assert_double_eq_tol(result_tree_value(&tree, path), sqrt(squares / (SPLITS - 1)), 1e-12);
+        snprintf(path, sizeof path, "rows.%d.standard_error", row);
+        ck_assert_double_eq_tol(result_tree_value(&tree, path), sqrt(mean * (1 - mean) / QUERIES), 1e-12);
+    }
+}
+END_TEST
+
 START_TEST(embeddings_are_kept_for_the_next_run) {
     run_well(SETTINGS(SMALL), NULL);
     ck_assert(result_tree_value(&tree, "embedded") == 200);
@@ -441,6 +464,7 @@ int main(void) {
     tcase_add_test(cases, only_fashion_mnists_classes_have_names);
     tcase_add_test(cases, the_database_may_come_first);
     tcase_add_test(cases, several_splits_are_numpys_permutations);
+    tcase_add_test(cases, the_spread_is_that_of_the_splits);
     tcase_add_test(cases, embeddings_are_kept_for_the_next_run);
     tcase_add_test(cases, threads_do_not_change_a_bit);
     tcase_add_test(cases, missing_files_are_named_with_where_they_come_from);

@@ -463,6 +463,15 @@ START_TEST(what_somebody_was_told_is_on_the_disk) {
 }
 END_TEST
 
+START_TEST(the_database_is_its_owners_alone) {
+    char path[128];
+    struct stat status;
+    database_path(path);
+    ck_assert_int_eq(stat(path, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 0777, 0600);
+}
+END_TEST
+
 START_TEST(a_second_process_is_refused) {
     char warning[512];
     ck_assert_ptr_null(store_open_sqlite(fixture_directory, warning, sizeof warning, &error));
@@ -692,6 +701,7 @@ int main(void) {
     tcase_add_test(tests, data_sets_keep_their_bytes);
     tcase_add_test(tests, the_cache_forgets_the_oldest);
     tcase_add_test(tests, what_somebody_was_told_is_on_the_disk);
+    tcase_add_test(tests, the_database_is_its_owners_alone);
     tcase_add_test(tests, a_second_process_is_refused);
     tcase_add_test(tests, the_database_is_locked_while_it_is_open);
     tcase_add_test(tests, generations_grow);
