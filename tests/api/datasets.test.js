@@ -68,6 +68,8 @@ test("text of one's own is trained on and asked about", async () => {
     const run = await client.run({ experiment: "train", task: "mine", model: "transformer", width: 8, heads: 2, epochs: 3 });
     const { predictions } = await client.create(`api/runs/${run.id}/predictions`, { texts: ["good grief"] }, 200);
     assert.deepEqual(predictions[0].unknown, [false, true]);
+    const many = { experiment: "train", task: "mine", train_examples: 45, test_examples: 6 }; // each alone would do
+    assert.match((await client.postProblem(422, "api/runs", many)).errors[0].message, /at most 50, the rows of the data; got 45 and 6/);
     assert.equal((await upload("mine", "text/tab-separated-values", reviews(10))).status, 409);
 });
 

@@ -158,18 +158,20 @@ START_TEST(choices_and_texts) {
 END_TEST
 
 START_TEST(long_texts_are_quoted_in_part_and_between_characters) {
-    char text[201];
-    for (size_t i = 0; i < 200; i += 2) {
-        text[i] = '\xC3';
-        text[i + 1] = '\xA9';
+    /* One byte before them puts the cut between the characters' two. */
+    for (size_t before = 0; before < 2; before++) {
+        char text[202] = "x";
+        for (size_t i = before; i < before + 200; i += 2) {
+            text[i] = '\xC3';
+            text[i + 1] = '\xA9';
+        }
+        ck_assert(!parameter_set_text(&set, MASK, text, &faults));
+        const char *message = faults.items[before].message;
+        ck_assert_uint_lt(strlen(message), 120);
+        const char *dots = strstr(message, "...\"");
+        ck_assert_ptr_nonnull(dots);
+        ck_assert_int_eq((unsigned char)dots[-1], 0xA9);
     }
-    text[200] = '\0';
-    ck_assert(!parameter_set_text(&set, MASK, text, &faults));
-    const char *message = faults.items[0].message;
-    ck_assert_uint_lt(strlen(message), 120);
-    const char *dots = strstr(message, "...\"");
-    ck_assert_ptr_nonnull(dots);
-    ck_assert_int_eq((unsigned char)dots[-1], 0xA9);
 }
 END_TEST
 
