@@ -1,8 +1,10 @@
 // The program on the command line: exit statuses, messages, run and health.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -63,6 +65,8 @@ test("--web serves a folder", async () => {
     const client = new Client(daemon.url);
     assert.equal(await client.text(""), "<!doctype html>mine");
     assert.ok((await client.text("vendor/chart.min.js")).length > 1000);
+    await writeFile(path.join(folder, ".hidden.js"), "mine alone");
+    await client.problem(404, ".hidden.js");
     await daemon.stop();
 });
 
@@ -72,6 +76,10 @@ test("health tells by its exit status whether the service answers", async () => 
     const { url } = daemon;
     await daemon.stop();
     await assertFails(1, ["health", "--url", url], /does not answer/);
+    const ending = createServer((request, response) => response.writeHead(503).end()).listen(0, "127.0.0.1");
+    await once(ending, "listening");
+    await assertFails(1, ["health", "--url", `http://127.0.0.1:${ending.address().port}/`], /answers with status 503/);
+    ending.close();
     await assertFails(2, ["health", "--url", "ftp://x"], /http/);
     await assertFails(2, ["health", "--nonsense"], /--url/);
 });

@@ -1,4 +1,5 @@
-/* SHA-256 against the examples of FIPS 180-4 and NIST's, and secrets. */
+/* SHA-256 against the examples of FIPS 180-4 and NIST's; secrets and identifiers. */
+#include "server/identifier.h"
 #include "server/secret.h"
 #include "server/sha256.h"
 
@@ -51,12 +52,24 @@ START_TEST(one_bit_anywhere_makes_a_difference) {
 }
 END_TEST
 
+/* However many are made in one millisecond. */
+START_TEST(identifiers_grow) {
+    char before[ID_SIZE] = "", id[ID_SIZE];
+    for (int i = 0; i < 2000; i++) {
+        ck_assert(identifier_create(id, NULL));
+        ck_assert_int_gt(strcmp(id, before), 0);
+        memcpy(before, id, sizeof before);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("secrets");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, digests_are_the_standard_s);
     tcase_add_test(tests, secrets_differ_and_are_recognised);
     tcase_add_test(tests, one_bit_anywhere_makes_a_difference);
+    tcase_add_test(tests, identifiers_grow);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
