@@ -181,8 +181,8 @@ static void sleep_until_woken(struct workers *pool, uint64_t wakes) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Until there may be a task again: helps, watches, sleeps. Where other programs have crowded this worker on to
- * the core of the one it waits for, it must let that one run, hence the yield; and where that one shares a
+/* Until there may be a task again: helps, watches, sleeps. Where other programs have crowded this worker on
+ * to the core of the one it waits for, it must let that one run, hence the yield; and where that one shares a
  * core with them, it can move to this one's core only when this one sleeps, hence the short watch. */
 static void stay_idle(struct workers *pool, uint64_t wakes) {
     atomic_fetch_add(&pool->idle, 1);
