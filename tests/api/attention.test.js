@@ -9,7 +9,7 @@ const transformer = {
     model: "transformer",
     task: "reviews",
     heads: 2,
-    layers: 2,
+    layers: 3,
     sequence_length: 20,
 };
 
@@ -78,7 +78,7 @@ test("heads of a transformer average to the mean; words are the labels", async (
     const path = `api/runs/${text.id}/attention?example=5&layer=1`;
     const mean = await client.get(`${path}&head=mean`);
     const heads = [await client.get(`${path}&head=0`), await client.get(`${path}&head=1`)];
-    assert.deepEqual([mean.heads, mean.layers], [2, 2]);
+    assert.deepEqual([mean.heads, mean.layers], [2, 3]);
     for (const answer of [mean, ...heads]) assertRowsSumToOne(answer.weights);
     mean.weights.flat().forEach((weight, i) => {
         const average = (heads[0].weights.flat()[i] + heads[1].weights.flat()[i]) / 2;
@@ -169,8 +169,12 @@ test("predictions for texts tell unknown words and every head", async () => {
     assert.ok(first.tokens.includes("zyzzyva"));
     assert.equal(first.unknown[first.tokens.indexOf("zyzzyva")], true);
     assert.equal(first.unknown.length, first.tokens.length);
-    assert.equal(first.attention_by_head.length, 2);
+    assert.equal(first.attention_by_head.length, 3);
+    const [one, other] = first.attention_by_head[0];
     assert.equal(first.attention_by_head[0].length, 2);
+    assert.notDeepEqual(one, other);
+    for (const layer of first.attention_by_head.slice(1)) assert.notDeepEqual(layer, first.attention_by_head[0]);
+    first.attention.flat().forEach((weight, i) => assert.ok(Math.abs(weight - (one.flat()[i] + other.flat()[i]) / 2) < 1e-6));
     for (const head of first.attention_by_head.flat()) assertRowsSumToOne(head);
     assert.equal((await client.create(`api/runs/${recurrent.id}/predictions`, { sequences: [[1, 2]] }, 200)).predictions[0].attention, null);
 });
