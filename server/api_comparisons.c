@@ -67,8 +67,7 @@ static void check_places(const json_t *object, const struct wanted *wanted, stru
             }
 }
 
-/* Where the list is no good one empty variant stands for it, so that the common parameters are checked too.
- */
+/* Where the list is no good one empty variant stands for it, so that what is common is checked too. */
 static void read_variants(const json_t *object, struct wanted *wanted, struct parameter_faults *faults) {
     const json_t *list = json_object_get(object, "variants");
     size_t count = json_array_size(list);
