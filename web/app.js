@@ -118,7 +118,8 @@ async function showChapter(entry, parameters) {
             experiment: (name) => known.get(name),
             experimentNames: [...known.keys()],
             remember: (values) => {
-                if (signal.aborted) return;
+                // Another address means that the reader is leaving, though the event that says so is still to come.
+                if (signal.aborted || location.hash !== shownAddress) return;
                 writeAddress(entry.id, values);
                 shownAddress = location.hash;
                 leftAt.set(entry.id, location.hash);

@@ -51,6 +51,24 @@ test("a changed parameter is in the address at once, and there after a reload", 
     await close();
 });
 
+test("what a chapter remembers in the instant in which the reader leaves it does not hold them back", async () => {
+    const { page, faults, close } = await lab.open("#scaling");
+    await page.locator(".chapter-body").getByLabel("Dimensions", { exact: true }).waitFor();
+    await page.evaluate(() => {
+        const field = [...document.querySelectorAll("label")].find((one) => one.textContent === "Dimensions").control;
+        location.hash = "#permutation"; // hashchange comes only after this script
+        field.value = "4, 8";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+        field.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    await page.locator("h1", { hasText: "Shuffling the input" }).waitFor();
+    assert.equal(new URL(page.url()).hash.split("?")[0], "#permutation");
+    await page.goBack();
+    await page.locator("h1", { hasText: "Why the scores are scaled" }).waitFor();
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("a link that names a run alone brings its parameters", async () => {
     const { page, faults, close } = await lab.open("");
     const check = async (chapter, run, label, value) => {
