@@ -96,6 +96,34 @@ test("cancelling stops all of its runs", async () => {
     await client.problem(409, `api/comparisons/${id}/cancel`, { method: "POST" });
 });
 
+test("one run that has not ended keeps a comparison from being deleted", async () => {
+    const { id } = await client.create("api/comparisons", {
+        ...without(longTraining, "model"),
+        seeds: [0],
+        variants: [{ label: "attention", model: "attention" }],
+    });
+    await client.problem(409, `api/comparisons/${id}`, { method: "DELETE" });
+    await client.create(`api/comparisons/${id}/cancel`, "", 200);
+    assert.equal((await ended(id)).state, "cancelled");
+    assert.equal((await client.fetch(`api/comparisons/${id}`, { method: "DELETE" })).status, 204);
+});
+
+test("one run that fails makes its comparison fail, and the others keep their results", async () => {
+    const { id } = await client.create("api/comparisons", {
+        experiment: "train",
+        epochs: 3,
+        seeds: [0],
+        variants: [
+            { label: "calm", model: "rnn" },
+            { label: "wild", model: "rnn", learning_rate: 10 },
+        ],
+    });
+    const { state, rows } = await ended(id);
+    assert.equal(state, "failed");
+    assert.ok(isNumber(rows[0].accuracies[0]));
+    assert.deepEqual(rows[1].accuracies, [null]);
+});
+
 test("bad comparisons name every fault and whose it is", async () => {
     for (const [change, field] of [
         [{ variants: undefined }, "variants"],

@@ -84,6 +84,25 @@ START_TEST(strings_are_always_valid) {
 }
 END_TEST
 
+START_TEST(control_characters_are_written_as_numbers) {
+    struct text text = {0};
+    json_write_string(&text, NULL, "\x01 \x1f \x7f");
+    ck_assert_str_eq(text.bytes, "\"\\u0001 \\u001f \\u007f\"");
+    text_free(&text);
+}
+END_TEST
+
+/* Row by row: its shape is not that of its transpose. */
+START_TEST(npy_tells_rows_before_columns) {
+    const float values[6] = {1, 2, 3, 4, 5, 6};
+    struct text text = {0};
+    npy_append_matrix(&text, values, 2, 3);
+    ck_assert_ptr_nonnull(strstr(text.bytes + 10, "'shape': (2, 3)"));
+    ck_assert_int_eq(memcmp(text.bytes + text.length - sizeof values, values, sizeof values), 0);
+    text_free(&text);
+}
+END_TEST
+
 START_TEST(commas_are_where_they_belong) {
     struct text text = {0};
     json_write_begin_object(&text, NULL);
@@ -97,8 +116,11 @@ START_TEST(commas_are_where_they_belong) {
     json_write_raw(&text, "c", "{\"d\":2}");
     json_write_label(&text, "e", "7");
     json_write_label(&text, "f", "07");
+    json_write_label(&text, "g", "123456789012345"); /* the longest that every reader's float64 holds */
+    json_write_label(&text, "h", "1234567890123456");
     json_write_end_object(&text);
-    ck_assert_str_eq(text.bytes, "{\"a\":1,\"b\":[[],\"{[:\",true],\"c\":{\"d\":2},\"e\":7,\"f\":\"07\"}");
+    ck_assert_str_eq(text.bytes, "{\"a\":1,\"b\":[[],\"{[:\",true],\"c\":{\"d\":2},\"e\":7,\"f\":\"07\","
+                                 "\"g\":123456789012345,\"h\":\"1234567890123456\"}");
     text_free(&text);
 }
 END_TEST
@@ -111,9 +133,13 @@ START_TEST(csv_fields_are_quoted) {
     csv_next_field(&text);
     csv_append_field(&text, "=1+1");
     csv_next_field(&text);
+    csv_append_field(&text, "-1.5");
+    csv_next_field(&text);
+    csv_append_field(&text, "-1+1");
+    csv_next_field(&text);
     csv_append_number(&text, NAN);
     csv_end_row(&text);
-    ck_assert_str_eq(text.bytes, "plain,\"a, \"\"b\"\"\n\",\"'=1+1\",\r\n");
+    ck_assert_str_eq(text.bytes, "plain,\"a, \"\"b\"\"\n\",\"'=1+1\",-1.5,\"'-1+1\",\r\n");
     text_free(&text);
 }
 END_TEST
@@ -230,6 +256,8 @@ int main(void) {
     tcase_add_test(cases, reals_come_back);
     tcase_add_test(cases, numbers_come_back);
     tcase_add_test(cases, strings_are_always_valid);
+    tcase_add_test(cases, control_characters_are_written_as_numbers);
+    tcase_add_test(cases, npy_tells_rows_before_columns);
     tcase_add_test(cases, commas_are_where_they_belong);
     tcase_add_test(cases, csv_fields_are_quoted);
     tcase_add_test(cases, stored_parameters_come_back);
