@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 enum {
-    SHARD_LIMIT = 0xffff,       /* in one announcement: 16 bits */
-    WATCH_NANOSECONDS = 200000, /* how long an idle worker watches for the next shards before it sleeps */
+    SHARD_LIMIT = 0xffff,        /* in one announcement: 16 bits */
+    WATCH_NANOSECONDS = 1000000, /* how long an idle worker watches for the next shards before it sleeps */
     PAUSES_BETWEEN_LOOKS = 4,
     LOOKS_BETWEEN_CLOCKS = 64
 };

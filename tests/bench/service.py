@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-STARTS, SNAPSHOTS, POSTS, PAIRS, CROWD_PAIRS = 5, 20, 5, 3, 12
+STARTS, SNAPSHOTS, POSTS, SPEEDUP_TRIPLES, CROWD_PAIRS = 5, 20, 5, 9, 12
 IDLE_SECONDS, LOAD_SECONDS, CROWD_SECONDS = 3, 5, 3
 STREAMS = 500
 LENGTH = 240
@@ -270,16 +270,25 @@ def another_program():
             process.kill()
 
 
+def time_runs(program, workers, model, epochs, count):
+    """Seconds of the slowest of `count` runs that begin together on a fresh service."""
+    with Folder() as data, Daemon(program, data, "--workers", str(workers)) as daemon:
+        runs = [daemon.run(model=model, epochs=epochs, seed=seed)["id"] for seed in range(count)]
+        return max(daemon.finish("/api/runs/" + run)["result"]["seconds"] for run in runs)
+
+
 def measure_speedup(program, model, epochs):
-    """Seconds of one run on one worker and, in turn, on as many as the machine has cores."""
-    seconds = {"one": [], "all": []}
-    for _ in range(PAIRS):
-        for name, workers in (("one", "1"), ("all", str(os.cpu_count()))):
-            with Folder() as data, Daemon(program, data, "--workers", workers) as daemon:
-                run = daemon.finish("/api/runs/" + daemon.run(model=model, epochs=epochs)["id"])
-                seconds[name].append(run["result"]["seconds"])
+    """Seconds of one run on one worker and, in turn, on as many as the machine has cores; and of as many runs at once,
+    one on each: more than these gain, cores that share memory and clock do not give one run."""
+    cores = os.cpu_count()
+    ways = {"one": (1, 1), "all": (cores, 1), "each": (cores, cores)}
+    seconds = {name: [] for name in ways}
+    for _ in range(SPEEDUP_TRIPLES):
+        for name, (workers, count) in ways.items():
+            seconds[name].append(time_runs(program, workers, model, epochs, count))
     ratio = statistics.median(one / many for one, many in zip(seconds["one"], seconds["all"]))
-    return {"model": model, "epochs": epochs, "seconds": seconds, "ratio": ratio}
+    limit = statistics.median(cores * one / each for one, each in zip(seconds["one"], seconds["each"]))
+    return {"model": model, "epochs": epochs, "seconds": seconds, "ratio": ratio, "limit": limit}
 
 
 def measure_chapter(program, epochs):
@@ -357,6 +366,8 @@ def format_report(report):
     for row in report["speedup"]:
         name = f"one {row['model']} run, {report['cores']} workers against 1"
         lines.append(line(name, f"{row['ratio']:.2f}", "times", "1.7"))
+        name = f"  {report['cores']} at once on {report['cores']} workers, against one after the other"
+        lines.append(line(name, f"{row['limit']:.2f}", "times"))
     beside = report["speedup_beside"]
     name = f"  {beside['model']}, with another program on one of the cores"
     lines.append(line(name, f"{beside['ratio']:.2f}", "times"))
