@@ -247,8 +247,10 @@ static void die_with(const char *cause, const char *beside, bool runs_beside) {
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* Row 0 is getting on; then two kills make both suspects. */
-static void make_suspects(const char *first, const char *second) {
+/* Two runs with these settings, which row 0 shows getting on; then two kills make both suspects. */
+static void make_suspects(const char *const *settings, char first[ID_SIZE], char second[ID_SIZE]) {
+    create_and_close(settings, first);
+    create_and_close(settings, second);
     attempt_spacing_ms = AT_ONCE;
     for (int kill = 0; kill < 3; kill++)
         die_with(first, second, true);
@@ -256,9 +258,7 @@ static void make_suspects(const char *first, const char *second) {
 
 START_TEST(of_two_suspects_only_the_cause_is_blamed) {
     char cause[ID_SIZE], beside[ID_SIZE], next[ID_SIZE];
-    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), cause);
-    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), beside);
-    make_suspects(cause, beside);
+    make_suspects(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), cause, beside);
     for (int kill = 2; kill < KILLS; kill++)
         die_with(cause, beside, false);
     open_two_workers();
@@ -275,9 +275,7 @@ END_TEST
 
 START_TEST(suspects_that_get_on_run_like_others) {
     char ids[4][ID_SIZE];
-    create_and_close(SETTINGS("epochs=3", "steps=300", "pause_ms=1"), ids[0]);
-    create_and_close(SETTINGS("epochs=3", "steps=300", "pause_ms=1"), ids[1]);
-    make_suspects(ids[0], ids[1]);
+    make_suspects(SETTINGS("epochs=3", "steps=300", "pause_ms=1"), ids[0], ids[1]);
     open_two_workers();
     create_run(SETTINGS("epochs=1"), ids[2]);
     create_run(SETTINGS("epochs=1"), ids[3]);
@@ -291,9 +289,7 @@ END_TEST
 
 START_TEST(a_suspect_may_be_cancelled_before_its_trial) {
     char ids[3][ID_SIZE];
-    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), ids[0]);
-    create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), ids[1]);
-    make_suspects(ids[0], ids[1]);
+    make_suspects(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), ids[0], ids[1]);
     open_two_workers();
     ck_assert(runs_cancel(runs, ids[1], NULL, &error));
     ck_assert(runs_cancel(runs, ids[0], NULL, &error));
