@@ -127,7 +127,7 @@ bench: all $(BENCH_PROGRAMS)
 
 # Harnesses for libFuzzer, which is clang's. The corpora in tests/fuzz/corpus are read; what is found goes to the build folder.
 fuzz: lint-deps
-	$(MAKE) CC=clang BUILD=build-fuzz SANITIZE=fuzzer-no-link,address,undefined fuzz-programs
+	$(MAKE) -s CC=clang BUILD=build-fuzz SANITIZE=fuzzer-no-link,address,undefined fuzz-programs
 	tests/run --build build-fuzz --seconds $(FUZZ_SECONDS) fuzz
 
 fuzz-programs: $(FUZZ_PROGRAMS)
