@@ -30,6 +30,7 @@ static inline void close_all(void) {
 
 static inline void setup(void) {
     error = (struct error){0};
+    atomic_store(&counting_hold_epoch, UINT64_MAX);
     fixture_make_directory();
 }
 
@@ -51,6 +52,8 @@ static inline bool create(const char *owner, const char *const *settings, char i
     return ok;
 }
 
+enum { WAIT_MS = 100000 }; /* only to end a test that waits in vain */
+
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static inline void create_run(const char *const *settings, char id[ID_SIZE]) {
@@ -71,7 +74,7 @@ static inline void wait_for_state(const char *id, bool (*is_reached)(enum run_st
             return;
         }
         run_record_clear(&found);
-        ck_assert_int_lt(waited, 20000);
+        ck_assert_int_lt(waited, WAIT_MS);
         sleep_ms(1);
     }
 }
@@ -95,7 +98,7 @@ static inline void event_kinds(const char *id, char kinds[256]) {
     for (int waited = 0; length == 0 || kinds[length - 1] != '.'; waited++) {
         struct event *events[200];
         size_t count = 0;
-        ck_assert_int_lt(waited, 20000);
+        ck_assert_int_lt(waited, WAIT_MS);
         ck_assert(event_log_read(log_, id, &cursor, 200, events, &count, &error));
         for (size_t i = 0; i < count; i++) {
             if (events[i]->kind != EVENT_STEP)
@@ -112,7 +115,7 @@ static inline void event_kinds(const char *id, char kinds[256]) {
 static inline int runs_suite_run(const char *name, void (*add_tests)(TCase *cases)) {
     TCase *cases = tcase_create(name);
     tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_set_timeout(cases, 120);
+    tcase_set_timeout(cases, 300);
     add_tests(cases);
     Suite *suite = suite_create(name);
     suite_add_tcase(suite, cases);

@@ -10,6 +10,8 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,9 @@ static inline struct store *fixture_open_store(void) {
 
 enum { COUNTING_WEIGHTS = 100 };
 
+/* Runs wait behind this epoch, however fast or slow the machine is, until they are let go on or cancelled. */
+static _Atomic uint64_t counting_hold_epoch = UINT64_MAX;
+
 struct counting_state {
     uint64_t epoch, step, mixed;
 };
@@ -78,6 +83,8 @@ static inline bool counting_run(struct experiment_context *context, struct error
         return false;
     while (state.epoch < epochs) {
         for (size_t i = 0; i < steps; i++) {
+            while (state.epoch >= atomic_load(&counting_hold_epoch) && !experiment_is_cancelled(context))
+                sleep_ms(1);
             if (experiment_is_cancelled(context))
                 return error_set(error, ERROR_CANCELLED, "cancelled");
             state.step++;

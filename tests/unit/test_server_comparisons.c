@@ -33,7 +33,7 @@ START_TEST(a_comparison_makes_a_table) {
     ck_assert_int_eq(error.code, ERROR_CONFLICT);
     error = (struct error){0};
     ck_assert(runs_start(runs, &error));
-    for (int waited = 0; waited < 10000; waited++) {
+    for (int waited = 0; waited < WAIT_MS; waited++) {
         ck_assert(runs_find_comparison(runs, id, &view, &error));
         if (run_state_has_ended(view.state))
             break;

@@ -141,6 +141,8 @@ struct pool_test {
     _Atomic size_t tasks; /* may grow while it runs */
     size_t rounds, shards, work;
     _Atomic bool wrong;
+    bool until_helped; /* more rounds, until another worker has computed a shard */
+    size_t gathering;  /* tasks wait until so many have run at once */
     long pause_ms;
 };
 
@@ -187,14 +189,17 @@ static void perform(void *owner, void *task, const struct parallel_executor *par
     fesetround(FE_UPWARD);
     volatile double one = 1, three = 3;
     shards->third = one / three;
-    for (size_t i = 0; i < test->rounds; i++)
+    size_t rounds = 0;
+    for (; rounds < test->rounds || (test->until_helped && atomic_load(&shards->by_others) == 0); rounds++)
         parallel->run(parallel->owner, test->shards, compute_shard, shards);
     fesetround(FE_TONEAREST);
     for (size_t i = 0; i < test->shards; i++)
-        if (atomic_load(&shards->computed[i]) != test->rounds)
+        if (atomic_load(&shards->computed[i]) != rounds)
             atomic_store(&test->wrong, true);
     atomic_fetch_add(&shards_by_others, atomic_load(&shards->by_others));
     free(shards);
+    while (atomic_load(&test->most_running) < test->gathering)
+        sleep_ms(1);
     if (test->pause_ms > 0)
         sleep_ms(test->pause_ms);
     (void)task;
@@ -214,7 +219,7 @@ static void run_pool(struct pool_test *test, size_t workers) {
 }
 
 START_TEST(every_shard_is_computed_once) {
-    struct pool_test test = {.tasks = 1, .rounds = 1000, .shards = 8, .work = 3000};
+    struct pool_test test = {.tasks = 1, .rounds = 1000, .shards = 8, .work = 3000, .until_helped = true};
     run_pool(&test, 3);
     ck_assert_uint_gt(atomic_load(&shards_by_others), 0);
 }
@@ -234,7 +239,7 @@ START_TEST(one_worker_computes_all_shards_itself) {
 END_TEST
 
 START_TEST(tasks_run_at_once_and_no_more_than_workers) {
-    struct pool_test test = {.tasks = 12, .pause_ms = 20};
+    struct pool_test test = {.tasks = 12, .gathering = 3, .pause_ms = 20};
     run_pool(&test, 3);
     ck_assert_uint_eq(atomic_load(&test.most_running), 3);
 }
@@ -248,7 +253,7 @@ START_TEST(a_wake_starts_new_tasks_at_once) {
         test.tasks = i;
         workers_wake(pool);
         for (int waited = 0; atomic_load(&test.done) < i; waited++) {
-            ck_assert_int_lt(waited, 5000);
+            ck_assert_int_lt(waited, 20000);
             sleep_ms(1);
         }
     }
@@ -310,42 +315,71 @@ START_TEST(a_waiting_task_comes_before_the_shards_of_another) {
 }
 END_TEST
 
-/* How often the threads of this process with numbers above `after` went to sleep; *newest: the largest. A
- * sanitizer's own thread is older than the workers. */
-static long count_sleeps(int after, int *newest) {
-    long sum = 0, sleeps = 0;
+enum { THREADS_MAXIMUM = 32 };
+
+/* The threads of this process. */
+static size_t list_threads(int threads[THREADS_MAXIMUM]) {
+    size_t count = 0;
     DIR *tasks = opendir("/proc/self/task");
     ck_assert_ptr_nonnull(tasks);
-    for (struct dirent *entry = readdir(tasks); entry != NULL; entry = readdir(tasks)) {
-        char path[320], line[256];
-        int number = atoi(entry->d_name);
-        if (number > *newest)
-            *newest = number;
-        if (number <= after)
-            continue;
-        snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
-        FILE *status = fopen(path, "r");
-        ck_assert_ptr_nonnull(status);
-        while (fgets(line, sizeof line, status) != NULL)
-            if (sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps) == 1)
-                sum += sleeps;
-        fclose(status);
-    }
+    for (struct dirent *entry = readdir(tasks); entry != NULL; entry = readdir(tasks))
+        if (entry->d_name[0] != '.') {
+            ck_assert_uint_lt(count, THREADS_MAXIMUM);
+            threads[count++] = atoi(entry->d_name);
+        }
     closedir(tasks);
-    return sum;
+    return count;
 }
 
+/* How often the thread went to sleep; -1 where it isn't asleep now. */
+static long count_sleeps(int thread) {
+    char path[64], line[256], state = '?';
+    long sleeps = -1;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", thread);
+    FILE *status = fopen(path, "r");
+    ck_assert_ptr_nonnull(status);
+    while (fgets(line, sizeof line, status) != NULL) {
+        sscanf(line, "State: %c", &state);
+        sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+    }
+    fclose(status);
+    return state == 'S' ? sleeps : -1;
+}
+
+/* Whether the threads that are not among `older`, so many as expected, slept from beginning to end. */
+static bool others_sleep_for(const int *older, size_t older_count, size_t expected, long milliseconds) {
+    int threads[THREADS_MAXIMUM];
+    long before[THREADS_MAXIMUM];
+    size_t count = list_threads(threads), others = 0;
+    bool slept = true;
+    for (size_t i = 0; i < count; i++) {
+        bool is_older = false;
+        for (size_t j = 0; j < older_count; j++)
+            is_older |= threads[i] == older[j];
+        if (is_older)
+            continue;
+        threads[others] = threads[i];
+        before[others] = count_sleeps(threads[i]);
+        slept &= before[others++] > 0;
+    }
+    ck_assert_uint_eq(others, expected);
+    sleep_ms(milliseconds);
+    for (size_t i = 0; i < others; i++)
+        slept &= count_sleeps(threads[i]) == before[i];
+    return slept;
+}
+
+/* Once all have slept at the same time, so that none of them waits for another, they sleep on. A sanitizer's
+ * own thread is older than the workers. */
 START_TEST(idle_workers_sleep) {
     struct pool_test test = {0};
     struct worker_callbacks callbacks = {.owner = &test, .take = take, .perform = perform};
-    int older = 0, newest = 0;
-    count_sleeps(0, &older);
+    int older[THREADS_MAXIMUM];
+    size_t older_count = list_threads(older);
     struct workers *pool = workers_start(4, &callbacks, &error);
-    sleep_ms(100);
-    long before = count_sleeps(older, &newest);
-    ck_assert_int_ge(before, 4);
-    sleep_ms(300);
-    ck_assert_int_eq(count_sleeps(older, &newest), before);
+    for (int tries = 0; !others_sleep_for(older, older_count, 4, 20); tries++)
+        ck_assert_int_lt(tries, 1000);
+    ck_assert(others_sleep_for(older, older_count, 4, 300));
     workers_stop(pool);
 }
 END_TEST

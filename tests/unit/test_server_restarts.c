@@ -18,6 +18,14 @@ static double last_weights(const char *id) {
     return sum;
 }
 
+static size_t count_rows(const char *id) {
+    struct epoch_metrics *rows = NULL;
+    size_t count = 0;
+    ck_assert(store->read_metrics(store, id, &rows, &count, &error));
+    free(rows);
+    return count;
+}
+
 /* Every epoch of a run is in its metrics and its events once. */
 static void assert_whole(const char *id, size_t epochs) {
     struct epoch_metrics *rows = NULL;
@@ -48,11 +56,14 @@ START_TEST(an_interrupted_run_goes_on) {
     struct run_record before, after;
     struct runs_counts counts;
     open_all((struct runs_options){.worker_count = 1}, true);
+    atomic_store(&counting_hold_epoch, 30);
     create_run(SETTINGS("epochs=60", "steps=5", "pause_ms=1", "seed=3"), id);
     create_run(SETTINGS("epochs=60", "steps=5", "seed=3"), waiting);
     wait_for_state(id, is_running, &before);
-    sleep_ms(30);
+    while (count_rows(id) < 5)
+        sleep_ms(1);
     close_all();
+    atomic_store(&counting_hold_epoch, UINT64_MAX);
     open_all((struct runs_options){.worker_count = 2}, false);
     runs_count(runs, &counts);
     ck_assert_uint_eq(counts.queued, 2);
@@ -149,14 +160,6 @@ static bool is_queued(enum run_state state) {
     return state == RUN_QUEUED;
 }
 
-static size_t count_rows(const char *id) {
-    struct epoch_metrics *rows = NULL;
-    size_t count = 0;
-    ck_assert(store->read_metrics(store, id, &rows, &count, &error));
-    free(rows);
-    return count;
-}
-
 static bool has_begun(enum run_state state) {
     return state != RUN_QUEUED;
 }
@@ -247,13 +250,16 @@ static void die_with(const char *cause, const char *beside, bool runs_beside) {
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* Two runs with these settings, which row 0 shows getting on; then two kills make both suspects. */
+/* Two runs with these settings, which row 0 shows getting on and which do not end epoch 1; then two kills
+ * make both suspects. */
 static void make_suspects(const char *const *settings, char first[ID_SIZE], char second[ID_SIZE]) {
     create_and_close(settings, first);
     create_and_close(settings, second);
     attempt_spacing_ms = AT_ONCE;
+    atomic_store(&counting_hold_epoch, 0);
     for (int kill = 0; kill < 3; kill++)
         die_with(first, second, true);
+    atomic_store(&counting_hold_epoch, UINT64_MAX);
 }
 
 START_TEST(of_two_suspects_only_the_cause_is_blamed) {
@@ -352,9 +358,11 @@ START_TEST(a_full_disk_fails_the_run_and_nothing_else) {
     char id[ID_SIZE], next[ID_SIZE];
     struct run_record run;
     open_all((struct runs_options){.worker_count = 1}, true);
-    create_run(SETTINGS("epochs=1000", "steps=1", "pause_ms=1"), id);
+    atomic_store(&counting_hold_epoch, 1);
+    create_run(SETTINGS("epochs=1000", "steps=1"), id);
     wait_for_state(id, is_running, NULL);
     limit_pages("1");
+    atomic_store(&counting_hold_epoch, UINT64_MAX);
     wait_for_state(id, run_state_has_ended, &run);
     ck_assert_int_eq(run.state, RUN_FAILED);
     ck_assert_str_eq(run.error, "the disk with the data directory is full");
