@@ -5,22 +5,18 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { Client, longTraining, smallTraining, setCookies } from "../support/client.js";
+import { Client, longTraining, smallTraining, setCookies, until } from "../support/client.js";
 import { runProgram, startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
 const sentences = "text,label\ngood,1\nbad,0\nfine,1\npoor,0\n";
 
-/** A client that keeps cookies as a browser does; `headers` go with every call. */
+/** A client that keeps cookies as a browser does. */
 class Browser extends Client {
     cookies = new Map();
-    constructor(url, headers = {}) {
-        super(url);
-        this.headers = headers;
-    }
     async fetch(path, options = {}) {
         const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
-        const headers = { ...this.headers, ...options.headers, ...(cookie && { Cookie: cookie }) };
+        const headers = { ...options.headers, ...(cookie && { Cookie: cookie }) };
         const response = await super.fetch(path, { ...options, headers });
         for (const line of setCookies(response)) {
             const [, name, value] = /^(\w+)=(\w*)/.exec(line);
@@ -263,7 +259,7 @@ test("what a student made while they might run is not theirs to change once they
 });
 
 test("a student cancels and deletes only their own; the lecturer everything", async (t) => {
-    const { daemon, lecturer, student } = await withToken(t, "--students", "run", "--student-epochs", "5000");
+    const { daemon, lecturer, student } = await withToken(t, "--students", "run", "--student-epochs", String(longTraining.epochs));
     const [one, other] = [await student(), await student()];
     const bare = new Browser(daemon.url); // curl without a cookie jar
     const comparison = { ...longTraining, seeds: [0], variants: [{ label: "a" }] };
@@ -298,12 +294,12 @@ test("a student cancels and deletes only their own; the lecturer everything", as
             assert.deepEqual((await other.get("api/runs?mine=true")).runs, []);
         }
         for (const [method, path, status] of paths) {
-            let got = await owner.status(method, path);
-            for (let i = 0; got !== status && (got === 409 || status === 409) && i < 50; i++) {
-                await new Promise((resolve) => setTimeout(resolve, 20)); // it is being cancelled
-                got = await owner.status(method, path);
-            }
-            assert.equal(got, status, path);
+            const isDone = async () => {
+                const got = await owner.status(method, path);
+                if (got !== 409 && status !== 409) assert.equal(got, status, path);
+                return got === status;
+            };
+            await until(isDone, `${method} ${path} is ${status}, once it has been cancelled`);
         }
     }
     assert.equal(await one.status("DELETE", "api/runs/nobody"), 404);
@@ -369,10 +365,11 @@ test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecture
 });
 
 test("a student leaves a worker for the next, who need not wait", async (t) => {
-    const { lecturer, student } = await withToken(t, "--workers", "2", "--students", "run", "--student-epochs", "5000");
+    const { lecturer, student } = await withToken(t, "--workers", "2", "--students", "run", "--student-epochs", String(longTraining.epochs));
     const [one, other] = [await student(), await student()];
     const held = [];
     for (let i = 0; i < 3; i++) held.push((await one.create("api/runs", longTraining)).id);
+    await until(async () => (await one.get(`api/runs/${held[0]}`)).state === "running", "a worker has begun the first");
     await other.run(smallTraining);
     const states = await Promise.all(held.map(async (id) => (await one.get(`api/runs/${id}`)).state));
     assert.deepEqual(states, ["running", "queued", "queued"]);

@@ -1,7 +1,7 @@
 // Attention matrices, mean attention, weights and predictions of a trained run.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Client, smallTraining } from "../support/client.js";
+import { Client, longTraining, smallTraining } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
 const transformer = {
@@ -124,7 +124,7 @@ test("what there is not is refused, with what there is", async () => {
 });
 
 test("a run that waits has no attention yet", async () => {
-    const blockers = await Promise.all([1, 2, 3, 4].map(() => client.create("api/runs", { ...smallTraining, train_examples: 2000, epochs: 5000 })));
+    const blockers = await Promise.all([1, 2, 3, 4].map(() => client.create("api/runs", longTraining)));
     const waiting = await client.create("api/runs", smallTraining);
     const { workers } = await client.get("api/health");
     if (workers <= blockers.length) await client.problem(404, `api/runs/${waiting.id}/attention`);

@@ -1,14 +1,14 @@
 // The program on the command line: exit statuses, messages, run and health.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { Client, isNumber, smallTraining, without } from "../support/client.js";
+import { Client, isNumber, longTraining, smallTraining, until, without } from "../support/client.js";
 import { program, runProgram, startDaemon } from "../support/daemon.js";
 
 let folder;
@@ -144,8 +144,14 @@ test("run takes a file as a data set", async () => {
 });
 
 test("an interrupted run ends with status 1", async () => {
-    const running = runProgram(["run", "train", "--epochs", "5000"], { timeout: 1500 });
-    const { code, stderr } = await running;
+    const args = Object.entries(without(longTraining, "experiment")).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+    const running = spawn(program, ["run", "train", ...args]);
+    let stderr = "";
+    running.stderr.on("data", (chunk) => (stderr += chunk));
+    const caught = async () => BigInt(`0x${/SigCgt:\s+(\w+)/.exec(await readFile(`/proc/${running.pid}/status`, "utf8"))[1]}`);
+    await until(async () => (await caught()) & (1n << 14n), "SIGTERM is taken care of");
+    running.kill();
+    const [code] = await once(running, "close");
     assert.equal(code, 1);
     assert.match(stderr, /cancelled/);
 });

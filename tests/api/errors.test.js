@@ -107,7 +107,7 @@ test("an escaped NUL cuts nothing off", async () => {
 });
 
 test("numbers too large for a model are refused, not answered with nothing", async () => {
-    const { id } = await client.create("api/runs?wait=30", smallTraining);
+    const { id } = await client.run(smallTraining);
     for (const number of [1e16, -1e38, 1e39, 1e300]) {
         const problem = await client.postProblem(422, `api/runs/${id}/predictions`, { sequences: [[1, number]] });
         assert.match(problem.detail, /number 1 of the sequence must be from -1e15 to 1e15/);
@@ -208,7 +208,7 @@ test("bad query arguments are 422 and name the field", async () => {
 });
 
 test("what is wrong with a question, an input or a file names its field too", async () => {
-    const { id } = await client.create("api/runs?wait=30", smallTraining);
+    const { id } = await client.run(smallTraining);
     const attention = `api/runs/${id}/attention`;
     for (const [query, ...named] of [
         ["example=20", "example"],
@@ -234,7 +234,7 @@ test("what is wrong with a question, an input or a file names its field too", as
 
 test("a diverging run fails with a message that helps, and no NaN reaches JSON", async () => {
     for (const model of ["rnn", "lstm", "attention"]) {
-        const run = await client.create("api/runs?wait=60", { experiment: "train", model, learning_rate: 10, epochs: 3 });
+        const run = await client.runToEnd({ experiment: "train", model, learning_rate: 10, epochs: 3 });
         assert.equal(run.state, "failed");
         assert.match(run.error, /step \d+.*learning_rate/);
         assert.equal(run.result, null);

@@ -91,12 +91,12 @@ test("as a query argument", async () => {
 test("as a file or a data set of a run: only plain names in the data directory, and none of the service's own", async () => {
     for (const name of hostile) {
         const body = JSON.stringify({ experiment: "retrieval", weights: name, images: name, labels: name });
-        const { status, text } = await ask("api/runs?wait=10", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+        const { status, text } = await ask("api/runs?wait=200", { method: "POST", headers: { "Content-Type": "application/json" }, body });
         assert.ok(status === 422 || JSON.parse(text).state === "failed", name);
         await client.postProblem(422, "api/runs", { ...smallTraining, task: name });
     }
     const link = JSON.stringify({ experiment: "retrieval", weights: "link.h5" });
-    await ask("api/runs?wait=10", { method: "POST", headers: { "Content-Type": "application/json" }, body: link });
+    await ask("api/runs?wait=200", { method: "POST", headers: { "Content-Type": "application/json" }, body: link });
 });
 
 test("as the name of a data set", async () => {

@@ -54,7 +54,7 @@ test("damaged files fail the run with a reason", async () => {
         [{ images: "images", weights: "bad.h5" }, /the HDF5 file is damaged or incomplete/],
     ];
     for (const [given, reason] of reasons) {
-        const run = await client.create("api/runs?wait=60", { ...parameters, ...given });
+        const run = await client.runToEnd({ ...parameters, ...given });
         assert.equal(run.state, "failed");
         assert.match(run.error, reason);
     }

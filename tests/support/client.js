@@ -1,5 +1,6 @@
 // Calls to the API, and server-sent events, as the tests want them.
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A run of `train` that takes a few hundredths of a second. */
 export const smallTraining = {
@@ -13,8 +14,15 @@ export const smallTraining = {
     epochs: 2,
 };
 
-/** A run of `train` that takes minutes unless it is cancelled. */
-export const longTraining = { ...smallTraining, train_examples: 2000, epochs: 5000 };
+/** A run of `train` that takes minutes on a fast machine too, so that it outlasts every test unless it is cancelled. */
+export const longTraining = { ...smallTraining, train_examples: 20000, epochs: 10000 };
+
+/** Waits until it holds; the limit only keeps a test that fails from going on for ever. */
+export async function until(condition, what, seconds = 120) {
+    for (const started = performance.now(); !(await condition()); await sleep(20)) {
+        assert.ok(performance.now() - started < 1000 * seconds, `not within ${seconds} s: ${what}`);
+    }
+}
 
 /** Whether it is a number between the two; null, which compares like 0, is none. */
 export const isNumber = (value, least = 0, most = Infinity) => typeof value === "number" && value >= least && value <= most;
@@ -28,12 +36,14 @@ export function without(object, name) {
 export const setCookies = (response) => (response.headers.get("set-cookie") ?? "").split(/, (?=\w+=)/).filter(Boolean);
 
 export class Client {
-    constructor(url) {
+    /** `headers` go with every call. */
+    constructor(url, headers = {}) {
         this.url = url;
+        this.headers = headers;
     }
 
-    fetch(path, options) {
-        return fetch(this.url + path, options);
+    fetch(path, options = {}) {
+        return fetch(this.url + path, { ...options, headers: { ...this.headers, ...options.headers } });
     }
 
     /** GET, as JSON; fails unless the status is 200. */
@@ -67,9 +77,16 @@ export class Client {
         return JSON.parse(text);
     }
 
-    /** Runs an experiment to its end. */
+    /** Runs an experiment to its end, whatever that is, and however busy the machine. */
+    async runToEnd(parameters) {
+        let run = await this.create("api/runs?wait=200", parameters);
+        await until(async () => run.finished_at ?? (run = await this.get(`api/runs/${run.id}`)).finished_at, "the run ends", 600);
+        return run;
+    }
+
+    /** Runs an experiment, which must succeed. */
     async run(parameters) {
-        const run = await this.create("api/runs?wait=60", parameters);
+        const run = await this.runToEnd(parameters);
         assert.equal(run.state, "succeeded", run.error);
         return run;
     }
@@ -94,13 +111,14 @@ export class Client {
         });
     }
 
-    /** The events of a stream until it closes, or until `enough(events)`. */
-    async events(path, { lastEventId, enough = () => false, headers = {} } = {}) {
+    /** The events of a stream until it closes, or until `enough(events)`; `opened` is called when it has begun. */
+    async events(path, { lastEventId, enough = () => false, opened = () => {}, headers = {} } = {}) {
         const stop = new AbortController();
         if (lastEventId) headers = { ...headers, "Last-Event-ID": lastEventId };
         const response = await this.fetch(path, { headers, signal: stop.signal });
         assert.equal(response.status, 200);
         assert.equal(response.headers.get("content-type"), "text/event-stream");
+        opened();
         const events = [];
         let rest = "";
         const decoder = new TextDecoder();
