@@ -40,13 +40,15 @@ test("a full disk", { skip: !mayMount && "mounting in a namespace is not allowed
 
     const before = await (await post(training, 30)).json();
     assert.equal(before.state, "succeeded");
-    const long = await (await post({ ...training, epochs: 5000 })).json();
+    const long = await (await post({ ...training, train_examples: 20000, epochs: 10000 })).json(); // for minutes
 
     const disk = `/proc/${daemon.pid}/root${directory}`;
     const filler = await open(`${disk}/filler`, "w");
-    await assert.rejects(async () => {
-        for (;;) await filler.write(Buffer.alloc(4096));
-    }, /ENOSPC/);
+    for (const size of [1 << 20, 4096]) {
+        await assert.rejects(async () => {
+            for (;;) await filler.write(Buffer.alloc(size));
+        }, /ENOSPC/);
+    }
     await filler.close();
 
     let failed;

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { Client, smallTraining } from "../support/client.js";
+import { Client, longTraining, smallTraining, until } from "../support/client.js";
 import { endingMs, startDaemon } from "../support/daemon.js";
 
-const training = { ...smallTraining, train_examples: 640, epochs: 60 };
+const training = { ...smallTraining, train_examples: 640, epochs: 300 };
 
 let data;
 before(async () => (data = await mkdtemp(path.join(tmpdir(), "attnlab-restart-"))));
@@ -49,10 +49,12 @@ for (const signal of ["SIGTERM", "SIGKILL"]) {
 
 test("SIGTERM ends within five seconds with streams open and a run under way", async () => {
     const { daemon, client } = await start();
-    const { id } = await client.create("api/runs", { ...training, epochs: 5000 });
+    const { id } = await client.create("api/runs", longTraining);
     const streams = [1, 2, 3].map(() => client.events(`api/runs/${id}/events`).catch(() => []));
     const all = client.events("api/events").catch(() => []);
     const waiting = client.post("api/runs?wait=100", training).then((response) => response.status, () => 0);
+    const areIn = async () => (await client.get("api/health")).queued === 1 && /^attnlab_event_streams 4$/m.test(await client.text("metrics"));
+    await until(areIn, "all clients are in");
     await client.events(`api/runs/${id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
     const begin = Date.now();
     const { code } = await daemon.stop("SIGTERM");
