@@ -174,9 +174,10 @@ document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
 });
-addEventListener("hashchange", route);
-// First of all: with the answer comes the cookie by which this browser owns what it makes.
+// First of all: with the answer comes the cookie by which this browser owns what it makes. A link that is followed
+// meanwhile is in the address when the first chapter is shown.
 session = await openSession(document.getElementById("session"));
+addEventListener("hashchange", route);
 listen((type) => {
     if (type === "open") connection.textContent = "";
     if (type === "lost") connection.textContent = "The server does not answer; trying again\u2026";

@@ -45,28 +45,35 @@ export function createTaskPicture(page, parametersOf) {
         draw();
     });
     const caption = h("figcaption", null, "One example of the test set");
-    const element = h("figure", { class: "task", hidden: true }, caption, slot, text, next);
+    const element = h("figure", { class: "task waiting" }, caption, slot, text, next);
     let offset = 0;
+    let newest = 0;
+
+    function show({ values, label, index }) {
+        replaceChildren(slot, drawBars(values));
+        const reason = `Example ${index}: the first number is ${fixed(values[0], 2)}, so the answer is `;
+        replaceChildren(text, reason, h("strong", null, label), ".");
+    }
+    // It has its room before it is there: what stands below must not move away from under the pointer.
+    show({ values: [0], label: 0, index: 0 });
 
     async function draw() {
         const { sequence_length, test_examples, test_seed } = parametersOf();
-        const asked = offset;
+        newest += 1;
+        const mine = newest;
         const wanted = query({ split: "test", offset, limit: 1, sequence_length, test_examples, test_seed });
         try {
             const { examples, total } = await get(`/api/datasets/first-element/examples${wanted}`, page.signal);
-            if (asked !== offset) return;
+            if (mine !== newest) return;
             if (examples.length === 0 && total > 0) {
                 offset = 0;
                 return draw();
             }
-            const [{ values, label, index }] = examples;
-            element.hidden = false;
-            replaceChildren(slot, drawBars(values));
-            const reason = `Example ${index}: the first number is ${fixed(values[0], 2)}, so the answer is `;
-            replaceChildren(text, reason, h("strong", null, label), ".");
+            show(examples[0]);
+            element.classList.remove("waiting");
         } catch {
             // A parameter that the server refuses is said where it is typed; the picture waits for a better one.
-            element.hidden = true;
+            if (mine === newest) element.classList.add("waiting");
         }
         return undefined;
     }

@@ -7,7 +7,7 @@ import { findComparison, followComparison, readEntries } from "../shared/compari
 import { createCurlLine } from "../shared/curl.js";
 import { h, uniqueId } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
-import { createForm, panelForm } from "../shared/form.js";
+import { createForm, panelForm, same } from "../shared/form.js";
 import { hasParameters } from "../shared/known-runs.js";
 import { createLiveView, swatch, variantOf, VARIANTS } from "./four-models-live.js";
 import { fourModelsStory } from "./four-models-story.js";
@@ -32,6 +32,7 @@ export function mount(root, page) {
     const live = createLiveView(page, () => remember(comparison));
     const task = createTaskPicture(page, () => form.values());
     let comparison = null;
+    let attempt = 0;
 
     const chosen = page.parameters.get("models")?.split(",") ?? VARIANTS.map((variant) => variant.id);
     const boxes = VARIANTS.map((variant) =>
@@ -142,10 +143,12 @@ export function mount(root, page) {
         form.showErrors([]);
         if (variants().length === 0) return alert.show(new Error("Choose at least one model."));
         runButton.disabled = true;
+        attempt += 1;
+        const asked = body();
         try {
-            follow(await post("/api/comparisons", body(), page.signal));
+            follow(await post("/api/comparisons", asked, page.signal));
             live.scrollIntoView();
-            remember(comparison);
+            if (same(asked, body())) remember(comparison);
         } catch (error) {
             runButton.disabled = false;
             showErrors(error);
@@ -178,7 +181,7 @@ export function mount(root, page) {
 
     // Whether a comparison has what is chosen above: these seeds, these models, these parameters.
     const mayBeChosen = ({ seeds: itsSeeds, rows }) =>
-        JSON.stringify(itsSeeds) === JSON.stringify(seeds()) && rows.length === variants().length;
+        same(itsSeeds, seeds()) && rows.length === variants().length;
     function isChosen(entries) {
         const { schema } = page.experiment("train");
         const found = new Set(entries.map((entry) => variantOf(entry.parameters)));
@@ -205,12 +208,16 @@ export function mount(root, page) {
         refresh();
     }
 
+    // Who presses the button, or changes something, while this waits for an answer, has the last word.
     async function start() {
         const id = page.parameters.get("comparison");
+        const asked = body();
         try {
             const known = id && (await get(`/api/comparisons/${encodeURIComponent(id)}`, page.signal));
-            if (known) {
-                adopt(known, await readEntries(known, page.signal));
+            const entries = known && (await readEntries(known, page.signal));
+            if (attempt > 0) return undefined;
+            if (known && same(asked, body())) {
+                adopt(known, entries);
                 return follow(known);
             }
         } catch (error) {
@@ -218,7 +225,7 @@ export function mount(root, page) {
         }
         try {
             const fitting = await findComparison(mayBeChosen, isChosen, page.signal);
-            if (fitting) follow(fitting);
+            if (fitting && attempt === 0 && mayBeChosen(fitting)) follow(fitting);
         } catch (error) {
             alert.show(error);
         }

@@ -227,17 +227,22 @@ function createBrowser(page) {
         slot,
     );
     let dataset = null;
+    let newest = 0;
 
     async function load() {
         alert.clear();
+        newest += 1;
+        const mine = newest;
         try {
             const answer = await get(
                 `/api/datasets/${encodeURIComponent(dataset.name)}/examples${query({ split: split.value, offset: pager.offset(), limit: EXAMPLES_SHOWN })}`,
                 page.signal,
             );
+            if (mine !== newest) return;
             pager.show(answer.examples.length, answer.total);
             replaceChildren(slot, exampleTable(dataset, split.value === "test" ? "test" : "training", answer.examples));
         } catch (error) {
+            if (mine !== newest) return;
             slot.replaceChildren();
             alert.show(error);
         }
@@ -261,20 +266,27 @@ const situationOf = ({ kind, source }) => [
 
 function createTrainer(page) {
     const element = h("section", { hidden: true, "aria-label": "Training" });
+    let leave = new AbortController();
+    page.signal.addEventListener("abort", () => leave.abort(), { once: true });
 
     function show(dataset) {
-        const curves = createTrainingCurves(page.signal);
+        // What the data set before still asks for and follows must not speak for this one.
+        leave.abort();
+        leave = new AbortController();
+        const { signal } = leave;
+        const curves = createTrainingCurves(signal);
         const outcome = h("p", { role: "status" });
         const isText = dataset.kind === "text";
         const address = dataset.name === page.parameters.get("dataset") ? page.parameters : new URLSearchParams();
-        const attention = createAttentionView({ signal: page.signal, address, onChange: () => panel.remember(), isText });
+        const attention = createAttentionView({ signal, address, onChange: () => panel.remember(), isText });
         const attentionBlock = h("div", { hidden: true }, h("h2", null, "Where it looks"), attention.element);
         let panel = null;
         panel = createExperimentPanel(
             {
                 ...page,
+                signal,
                 parameters: address,
-                remember: (values) => page.remember({ dataset: dataset.name, ...values }),
+                remember: (values) => signal.aborted || page.remember({ dataset: dataset.name, ...values }),
             },
             {
                 experiment: "train",

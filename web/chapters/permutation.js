@@ -166,7 +166,9 @@ function createAblation(page) {
                     (entries) => isAblation(entries, page.experiment("train").schema, task),
                     page.signal,
                 );
-                if (known) sides.get(task.key).follow(known);
+                // Whoever pressed the button meanwhile sees what they asked for.
+                const side = sides.get(task.key);
+                if (known && side.comparison() === null) side.follow(known);
             }
         } catch (error) {
             alert.show(error);

@@ -80,6 +80,7 @@ export function mount(root, page) {
         return outcomes.get(run.id);
     };
     let next = null;
+    let newest = 0;
 
     const act = async (call) => {
         alert.clear();
@@ -164,11 +165,15 @@ export function mount(root, page) {
     });
 
     async function loadMore() {
+        newest += 1;
+        const asked = newest;
         try {
             const answer = await get(
                 `/api/runs${query({ state: state.value, experiment: experiment.value, mine: mine.value, limit: RUNS_A_PAGE, before: next })}`,
                 page.signal,
             );
+            // Another choice has been made since: its own answer is on the way.
+            if (asked !== newest) return;
             answer.runs.forEach(keep);
             next = answer.next;
             more.hidden = !next;
@@ -179,7 +184,7 @@ export function mount(root, page) {
                 `attnlab ${health.version}: ${health.workers} workers, ${health.running} running, ${health.queued} waiting.`,
             );
         } catch (error) {
-            alert.show(error);
+            if (asked === newest) alert.show(error);
         }
     }
     function restart() {

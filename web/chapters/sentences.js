@@ -116,10 +116,12 @@ function createReader(page) {
         heatmapBlock,
     );
     let run = null;
+    let newest = 0;
 
     async function load() {
         alert.clear();
-        const asked = run;
+        newest += 1;
+        const mine = newest;
         try {
             const sample = await get(
                 `/api/datasets/${encodeURIComponent(run.parameters.task)}/examples${query({ split: "test", offset: pager.offset(), limit: SENTENCES_SHOWN, ...examplesOf(run.parameters) })}`,
@@ -133,11 +135,11 @@ function createReader(page) {
                     ),
                 ),
             );
-            if (asked !== run) return;
+            if (mine !== newest) return;
             pager.show(sample.examples.length, sample.total);
             draw(sample.examples, matrices);
         } catch (error) {
-            alert.show(error);
+            if (mine === newest) alert.show(error);
         }
     }
 

@@ -243,6 +243,8 @@ export function createAttentionView({ signal, address, onChange, isText = false 
             address = null;
             chosenEpoch = place.epoch === undefined ? null : wholeNumber(place.epoch);
             offer({ layers: 0, heads: 0 });
+            // Until this run's epochs are known there are none to choose from: those of the run before are not its own.
+            slider.max = 0;
             slider.value = 0;
             pictures.hidden = true;
             epochText.textContent = "nothing kept yet";

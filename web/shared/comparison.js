@@ -47,11 +47,18 @@ export async function findComparison(mayBe, is, signal) {
 // handlers: rows(comparison), run(entries), epoch(runId, row), attention(runId, epoch), failed(error).
 export async function followComparison(started, handlers, signal) {
     let stopped = false;
+    let asked = 0;
+    let answered = 0;
 
     const refresh = async () => {
         if (stopped || signal.aborted) return;
+        asked += 1;
+        const mine = asked;
         try {
             const newest = await get(`/api/comparisons/${started.id}`, signal);
+            // Runs that end together are asked about together, and an older answer may come later.
+            if (mine < answered) return;
+            answered = mine;
             stopped = isOver(newest.state);
             handlers.rows(newest);
         } catch (error) {

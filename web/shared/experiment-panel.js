@@ -6,7 +6,7 @@ import { createAlert } from "./alert.js";
 import { errorText, get, isOver, post, query } from "./api.js";
 import { createCurlLine } from "./curl.js";
 import { h, quietButton, replaceChildren } from "./dom.js";
-import { createForm, panelForm } from "./form.js";
+import { createForm, panelForm, same } from "./form.js";
 import { seconds, time } from "./format.js";
 import { findRun } from "./known-runs.js";
 import { followRun } from "./stream.js";
@@ -153,9 +153,9 @@ export function createExperimentPanel(page, options) {
         );
     }
 
-    // What is asked for has this run.
-    function take(known) {
-        isAsked = true;
+    // This run has the parameters that were asked for then, and may by now no longer be.
+    function take(known, asked) {
+        isAsked = same(asked, parameters());
         current = known;
         remember();
         if (isOver(known.state)) show(known);
@@ -177,7 +177,7 @@ export function createExperimentPanel(page, options) {
             );
             if (thisAttempt !== attempt) return;
             showErrors([]);
-            take(started);
+            take(started, given);
         } catch (error) {
             if (thisAttempt !== attempt) return;
             runButton.disabled = false;
@@ -187,26 +187,36 @@ export function createExperimentPanel(page, options) {
         }
     }
 
+    // Who presses the button, or changes something, while this waits for an answer, has the last word.
     async function start() {
         // Again: only now can extra() read the chapter's own controls.
         showCurl();
+        let asked = parameters();
         const id = page.parameters.get("run");
         if (id) {
             try {
                 const known = await get(`/api/runs/${encodeURIComponent(id)}`, page.signal);
-                // A link may name the run alone.
-                form.adopt(known.parameters);
-                options.adopt?.(known.parameters);
-                showCurl();
-                return take(known);
+                if (attempt > 0) return undefined;
+                if (same(asked, parameters())) {
+                    // A link may name the run alone.
+                    form.adopt(known.parameters);
+                    options.adopt?.(known.parameters);
+                    showCurl();
+                    return take(known, parameters());
+                }
             } catch (error) {
                 if (error.status !== 404) return alert.show(error);
             }
         }
         try {
             const situation = options.strict ? "usual" : options.situation;
-            const known = await findRun(page, options.experiment, parameters(), { situation });
-            if (known) return take(known);
+            let known = null;
+            do {
+                asked = parameters();
+                known = await findRun(page, options.experiment, asked, { situation });
+                if (attempt > 0) return undefined;
+            } while (!same(asked, parameters()));
+            if (known) return take(known, asked);
         } catch (error) {
             return alert.show(error);
         }

@@ -52,7 +52,8 @@ const listOf = (text) =>
         .map((part) => toNumber(part));
 // What is not a number is sent as it was typed: the server says what is wrong with it.
 const toNumber = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+// Whether two values, lists or sets of parameters are alike.
+export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 function rangeText(schema) {
     const bounds = schema.items?.type === "integer" || schema.items?.type === "number" ? schema.items : schema;

@@ -2,11 +2,9 @@
 // name, so it does not matter who started it and how.
 
 import { errorText, get, isOver, post, query } from "./api.js";
-import { settleDefault } from "./form.js";
+import { same, settleDefault } from "./form.js";
 
 const RUNS_SEARCHED = 50;
-
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 // Whether a run has just these parameters, where what is not given has its default. A default that depends on
 // other values counts as the situation (as createForm has it) settles it; where it settles nothing, any fits.
