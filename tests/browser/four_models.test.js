@@ -1,7 +1,7 @@
 // The first chapter, end to end: choose, train, watch, read the table, the slider and the heatmap.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
+import { eventually, holdAnswer, readAddress, readHeatmap, readTable, startPage } from "../support/browser.js";
 
 // Six steps and few examples: learnt in a second.
 const small = "width=16&sequence_length=6&train_examples=400&test_examples=100&batch_size=16&learning_rate=0.01";
@@ -36,7 +36,7 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
     assert.ok(Number(attention[4]) > 0.9, `attention learns this: ${attention}`);
 
     // What the page shows is what the service says.
-    const id = new URL(page.url()).hash.match(/comparison=([^&]+)/)[1];
+    const id = (await readAddress(page)).parameters.get("comparison");
     const comparison = await lab.client.get(`api/comparisons/${id}`);
     assert.equal(rows[1][1], comparison.rows[0].accuracies[0].toFixed(4));
     assert.equal(rows[1][5].replace(",", ""), String(comparison.rows[0].parameter_count));
@@ -55,16 +55,21 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
         return text !== even && Number(text.split(": ")[1]) > 0.5;
     }, "attention on step 0 at the end");
     // Played from the beginning, it ends at the end.
+    await slider.evaluate((one) => {
+        globalThis.played = [];
+        new MutationObserver(() => globalThis.played.push(one.value)).observe(one, { attributeFilter: ["aria-valuetext"] });
+    });
     await page.getByRole("button", { name: "Play" }).click();
-    await eventually(async () => Number(await slider.inputValue()) < 6, "the beginning");
-    await eventually(async () => (await slider.inputValue()) === "12", "the end");
+    await page.getByRole("button", { name: "Pause" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Play" }).waitFor();
+    const played = await page.evaluate(() => [...new Set(globalThis.played)]);
+    assert.deepEqual(played, Array.from({ length: 13 }, (_, epoch) => String(epoch)));
     const shown = await page.locator(".expectations").textContent();
     assert.match(shown, /✓?yes.*most attended step is step 0/s);
 
     // Every chart has its table.
     await page.getByText("Table of this chart").nth(1).click();
-    const numbers = await readTable(page, "Test accuracy");
+    const numbers = await readTable(page, /^Test accuracy$/);
     assert.equal(numbers[0].length, 9, "a column a run");
     assert.equal(numbers.length, 14, "a row an epoch, the one before training included");
 
@@ -123,8 +128,33 @@ test("a comparison made elsewhere is recognised by its parameters, whatever its 
     assert.equal(cells[1][2], await accuracy(kept));
     assert.equal(cells[2][1], await accuracy(third));
     await page.getByText("Table of this chart").nth(1).click();
-    const [headings] = await readTable(page, "Test accuracy");
+    const [headings] = await readTable(page, /^Test accuracy$/);
     assert.deepEqual(headings, ["epoch", "bag, seed 4", "look, seed 3", "look, seed 4"]);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("an answer that is older than the one on view, and comes later, changes nothing", async () => {
+    const { page, faults, close } = await lab.open(`#four-models?${long}&seeds=5&models=rnn`);
+    const cancel = page.getByRole("button", { name: "Cancel" });
+    const running = await holdAnswer(page, (request) => /comparisons\/[^/?]+$/.test(request.url()));
+    await train(page).click();
+    await running.taken;
+    await cancel.click();
+    await eventually(() => train(page).isEnabled(), "its end");
+    await running.release();
+    assert.equal(await cancel.isVisible(), false);
+
+    const picture = page.locator(".task-picture rect:not(.task-band)");
+    const length = page.getByLabel("Sequence length");
+    const nine = await holdAnswer(page, (request) => request.url().includes("sequence_length=9"));
+    for (const value of ["9", "4"]) {
+        await length.fill(value);
+        await length.press("Tab");
+    }
+    await eventually(async () => (await picture.count()) === 4, "the picture");
+    await nine.release();
+    assert.equal(await picture.count(), 4);
     assert.deepEqual(faults, []);
     await close();
 });
@@ -137,15 +167,23 @@ test("curves move while it trains, and cancel stops every run", async () => {
     await page.getByRole("button", { name: "Cancel" }).click();
     await eventually(async () => /cancelled/.test((await readTable(page, caption)).flat().join(" ")), "cancelled runs");
     await eventually(() => train(page).isEnabled(), "a button for the next");
-    assert.equal((await lab.client.get("api/health")).running, 0);
+    await eventually(async () => (await lab.client.get("api/health")).running === 0, "free workers");
     assert.deepEqual(faults, []);
     await close();
 });
 
 test("the task is shown by an example, with the parameters of the form", async () => {
-    const { page, faults, close } = await lab.open("#four-models?sequence_length=9", { expected: ["422"] });
+    const { page, faults, close } = await lab.open("", { expected: ["422"] });
     const picture = page.locator(".task-picture");
+    const top = () => train(page).evaluate((button) => button.getBoundingClientRect().top);
+    const example = await holdAnswer(page, (request) => request.url().includes("first-element/examples"));
+    await page.goto(`${lab.daemon.url}#four-models?sequence_length=9`);
+    await example.taken;
+    const before = await top();
+    assert.equal(await picture.isVisible(), false);
+    await example.release();
     await picture.waitFor();
+    assert.equal(await top(), before, "nothing moves when it comes");
     assert.equal(await picture.locator("rect:not(.task-band)").count(), 9);
     const text = page.locator(".task .hint");
     const read = async (index) => {
@@ -162,6 +200,10 @@ test("the task is shown by an example, with the parameters of the form", async (
     await page.getByLabel("Sequence length").fill("4");
     await page.getByLabel("Sequence length").press("Tab");
     await eventually(async () => (await picture.locator("rect:not(.task-band)").count()) === 4, "a shorter one");
+    await page.getByLabel("Sequence length").fill("-4");
+    await page.getByLabel("Sequence length").press("Tab");
+    await picture.waitFor({ state: "hidden" });
+    assert.equal(await top(), before, "nor when there is none to show");
     assert.deepEqual(faults, []);
     await close();
 });

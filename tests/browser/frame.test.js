@@ -2,7 +2,7 @@
 // without an error, without anything from elsewhere, accessible, and small.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assertAccessible, eventually, phone, projector, startPage } from "../support/browser.js";
+import { assertAccessible, eventually, holdAnswer, phone, projector, startPage } from "../support/browser.js";
 
 const chapters = [
     "four-models",
@@ -26,14 +26,6 @@ before(async () => {
 });
 after(() => lab.stop());
 
-// A chapter is there when its heading is and nothing waits for the server any more.
-async function settle(page) {
-    await page.locator(".chapter h1").waitFor();
-    await eventually(async () => !(await page.getByText("Loading…").count()), "the chapter");
-    await page.waitForLoadState("load");
-    await new Promise((resolve) => setTimeout(resolve, 400));
-}
-
 test("the contents list names thirteen chapters and leads to each", async () => {
     const { page, faults, close } = await lab.open("");
     const links = page.locator("#contents-list a");
@@ -53,11 +45,12 @@ for (const [name, viewport, colorScheme] of [
     ["a phone, dark", phone, "dark"],
 ]) {
     test(`every chapter on ${name}: no error, no sideways scrolling, accessible`, async () => {
-        const { page, faults, close } = await lab.open("", { viewport, colorScheme });
+        const { page, faults, settle, close } = await lab.open("", { viewport, colorScheme });
+        await page.locator(".cover").waitFor();
         await assertAccessible(page, "the cover");
         for (const chapter of chapters) {
             await page.goto(`${lab.daemon.url}#${chapter}`);
-            await settle(page);
+            await settle(chapter);
             await assertAccessible(page, chapter);
             const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
             assert.ok(wider <= 0, `${chapter} is ${wider} pixels wider than the screen`);
@@ -68,8 +61,8 @@ for (const [name, viewport, colorScheme] of [
 }
 
 test("light and dark can be chosen, whatever the system has, and stay chosen", async () => {
-    const { page, faults, close } = await lab.open("#scaling", { colorScheme: "dark" });
-    await settle(page);
+    const { page, faults, settle, close } = await lab.open("#scaling", { colorScheme: "dark" });
+    await settle("scaling");
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const pixel = () =>
         page.locator("figure.chart canvas[role=img]").first().evaluate((canvas) => canvas.toDataURL().length);
@@ -82,7 +75,7 @@ test("light and dark can be chosen, whatever the system has, and stay chosen", a
     await eventually(async () => (await pixel()) !== darkChart, "the chart in the new colours");
     await assertAccessible(page, "light on a dark system");
     await page.reload();
-    await settle(page);
+    await settle("scaling");
     assert.equal(await ground(), light);
     await button.click();
     assert.equal(await ground(), dark);
@@ -94,7 +87,7 @@ test("light and dark can be chosen, whatever the system has, and stay chosen", a
 });
 
 test("a browser that keeps nothing for the site shows the page all the same", async () => {
-    const { page, faults, close } = await lab.open("#scaling");
+    const { page, faults, settle, close } = await lab.open("#scaling");
     await page.addInitScript(() =>
         Object.defineProperty(globalThis, "localStorage", {
             get() {
@@ -103,7 +96,7 @@ test("a browser that keeps nothing for the site shows the page all the same", as
         }),
     );
     await page.reload();
-    await settle(page);
+    await settle("scaling");
     await page.getByRole("button", { name: "colours" }).click();
     await page.getByRole("button", { name: "colours: light" }).waitFor();
     assert.deepEqual(faults, []);
@@ -111,8 +104,8 @@ test("a browser that keeps nothing for the site shows the page all the same", as
 });
 
 test("on a phone the contents list opens and closes", async () => {
-    const { page, close } = await lab.open("#scaling", { viewport: phone });
-    await settle(page);
+    const { page, settle, close } = await lab.open("#scaling", { viewport: phone });
+    await settle("scaling");
     const button = page.getByRole("button", { name: "Contents" });
     await button.click();
     await page.locator("#contents").getByText("What attention costs").click();
@@ -121,8 +114,25 @@ test("on a phone the contents list opens and closes", async () => {
     await close();
 });
 
+test("a link that is followed before the service has said who one is shows its chapter once it has", async () => {
+    const { page, faults, settle, close } = await lab.open("");
+    const session = await holdAnswer(page, (request) => request.url().endsWith("/api/session"));
+    await page.reload();
+    await session.taken;
+    await page.evaluate(() => {
+        location.hash = "#runs";
+        return new Promise((resolve) => addEventListener("hashchange", resolve));
+    });
+    assert.equal(await page.locator(".chapter").count(), 0);
+    await session.release();
+    await settle("runs");
+    await page.getByText(/^attnlab .* workers/).waitFor();
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("the whole page is under 1 MB", async () => {
-    const { page, close } = await lab.open("");
+    const { page, settle, close } = await lab.open("");
     let bytes = 0;
     page.on("response", async (response) => {
         if (!response.url().includes("/api/")) bytes += Number(response.headers()["content-length"] ?? 0);
@@ -130,15 +140,15 @@ test("the whole page is under 1 MB", async () => {
     await page.reload();
     for (const chapter of [...chapters, "sentiment"]) {
         await page.goto(`${lab.daemon.url}#${chapter}`);
-        await settle(page);
+        await settle(chapter);
     }
     assert.ok(bytes > 200000 && bytes < 1000000, `${bytes} bytes`);
     await close();
 });
 
 test("back and forward move between chapters, and a link brings its parameters", async () => {
-    const { page, close } = await lab.open("#scaling?dimensions=4,8&keys=16");
-    await settle(page);
+    const { page, settle, close } = await lab.open("#scaling?dimensions=4,8&keys=16");
+    await settle("scaling");
     assert.equal(await page.getByLabel("Keys").inputValue(), "16");
     await page.locator("#contents").getByText("What attention costs").click();
     await page.locator("h1", { hasText: "What attention costs" }).waitFor();

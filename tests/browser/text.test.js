@@ -1,7 +1,7 @@
 // Sentences: training on reviews, attention word by word, the sentence one types, and data of one's own.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assertAccessible, eventually, readHeatmap, readTable, startPage } from "../support/browser.js";
+import { assertAccessible, eventually, holdAnswer, readAddress, readHeatmap, readTable, startPage } from "../support/browser.js";
 
 let lab;
 before(async () => {
@@ -12,7 +12,7 @@ after(() => lab.stop());
 test("the sentiment page trains a model on first use, then reads along", async () => {
     const { page, faults, close } = await lab.open("#sentiment");
     const label = page.locator(".answer-label");
-    await eventually(() => label.isVisible(), "the first answer", 120000);
+    await eventually(() => label.isVisible(), "the first answer");
     const sentence = page.getByLabel("Your sentence");
     await sentence.fill("the film was wonderful");
     await eventually(async () => /^positive: (9\d|100)/.test(await label.textContent()), "a positive answer");
@@ -54,9 +54,8 @@ test("sentences: hit rate, and attention on every word", async () => {
     assert.equal(await page.locator(".sentence").first().locator(".decisive").count(), 1);
     // Where one word looks: its row of the matrix, under the pointer and from the keyboard.
     const first = page.locator(".sentence").first();
-    const { weights } = await lab.client.get(
-        `api/runs/${new URL(page.url()).hash.match(/run=([^&]+)/)[1]}/attention?example=0`,
-    );
+    const id = (await readAddress(page)).parameters.get("run");
+    const { weights } = await lab.client.get(`api/runs/${id}/attention?example=0`);
     const inRow = (row) => row.map((weight) => weight.toFixed(3));
     const shown = () => first.locator(".share").allTextContents();
     const word = first.locator("button.word");
@@ -113,6 +112,8 @@ test("data of one's own: upload, examples as text, training, deletion", async ()
 
     await page.getByRole("button", { name: "Train on moods" }).click();
     await page.getByText("of the test examples right").waitFor();
+    // Its examples are asked for once more: where the model looks in one.
+    await page.locator("figcaption", { hasText: "The attention matrix" }).waitFor();
     await page.getByRole("button", { name: "Delete moods" }).click();
     await eventually(async () => !(await readTable(page, "Data sets")).flat().includes("moods"), "its deletion");
     assert.deepEqual((await lab.client.get("api/datasets")).datasets.map((one) => one.name).sort(), [
@@ -149,12 +150,23 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     assert.equal(await page.getByLabel("Positions").isVisible(), false, "an LSTM has none");
     await page.getByRole("button", { name: "Train on weather" }).click();
     await page.getByText("of the test examples right").waitFor();
-    assert.match(page.url(), /dataset=weather.*model=lstm/);
+    const { parameters } = await readAddress(page);
+    assert.deepEqual([parameters.get("dataset"), parameters.get("model")], ["weather", "lstm"]);
     assert.equal(await page.getByText("Where it looks", { exact: true }).isVisible(), false, "nor attention");
     assert.deepEqual(await asked(), { experiment: "train", task: "weather", model: "lstm" });
 
+    // What is still on its way of one data set says nothing any more once another is chosen.
+    const { id } = await lab.client.run({ experiment: "train", task: "weather", model: "transformer" });
+    const examples = await holdAnswer(page, (request) => request.url().includes("weather/examples"));
+    const known = await holdAnswer(page, (request) => request.url().endsWith(`/api/runs/${id}`));
+    await page.getByRole("button", { name: "weather", exact: true }).click();
+    await Promise.all([examples.taken, known.taken]);
     await page.getByRole("button", { name: "parity", exact: true }).click();
     await page.getByRole("button", { name: "Train on parity" }).waitFor();
+    const rows = await readTable(page, "parity, training examples");
+    await Promise.all([examples.release(), known.release()]);
+    assert.deepEqual(await readTable(page, "parity, training examples"), rows);
+    assert.equal((await readAddress(page)).parameters.toString(), "dataset=parity");
     assert.equal(await model.inputValue(), "attention");
     assert.equal(await page.getByLabel("Epochs").inputValue(), "60");
     await page.getByLabel("Epochs").fill("3");
@@ -184,7 +196,7 @@ test("data of one's own: where a trained text model looks in a chosen sentence, 
     await page.getByLabel("Test example", { exact: true }).press("Tab");
     await page.getByLabel("Layer", { exact: true }).selectOption("1");
     await page.getByLabel("Head", { exact: true }).selectOption("2");
-    const address = new URLSearchParams(new URL(page.url()).hash.split("?")[1]);
+    const { parameters: address } = await readAddress(page);
     assert.deepEqual(
         ["example", "layer", "head"].map((name) => address.get(name)),
         ["1", "1", "2"],

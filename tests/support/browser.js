@@ -10,6 +10,8 @@ export const projector = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
 const { source: axeSource } = createRequire(import.meta.url)("axe-core");
+/* How long anything is waited for. Nobody promises a time: this only ends a test whose condition never comes about. */
+const patience = 120000;
 const switches = [
     "--no-sandbox",
     "--disable-gpu",
@@ -18,12 +20,13 @@ const switches = [
     "--disable-sync",
 ];
 
-/** A daemon and a browser; `open` gives a page of it: { page, faults }. */
+/** A daemon and a browser; `open` gives a page of it: { page, faults, settle, close }. */
 export async function startPage({ args = ["--workers", "2"], env = {} } = {}) {
     const daemon = await startDaemon({ args, env });
     const browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
         args: switches,
+        timeout: patience,
     });
     return {
         daemon,
@@ -39,6 +42,7 @@ export async function startPage({ args = ["--workers", "2"], env = {} } = {}) {
 // `expected`: pieces of messages that the test provokes itself, such as the browser's own line on a 422.
 async function openPage(browser, url, address, { viewport = projector, colorScheme = "light", expected = [] } = {}) {
     const context = await browser.newContext({ viewport, colorScheme });
+    context.setDefaultTimeout(patience);
     const page = await context.newPage();
     const faults = [];
     const add = (text) => expected.some((piece) => text.includes(piece)) || faults.push(text);
@@ -47,27 +51,54 @@ async function openPage(browser, url, address, { viewport = projector, colorSche
     page.on("request", (request) => {
         if (!request.url().startsWith(url) && !request.url().startsWith("data:")) add(`request to ${request.url()}`);
     });
+    const settle = settling(page);
     await page.goto(url + address);
-    return { page, faults, close: () => context.close() };
+    return { page, faults, settle, close: () => context.close() };
+}
+
+// Gives a function that waits until a chapter is there and has all it asked for, drawn: no request is under way but the
+// event stream, and none follows within two frames.
+function settling(page) {
+    const asked = new Set();
+    page.on("request", (request) => request.url().endsWith("/api/events") || asked.add(request));
+    for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => asked.delete(request));
+    return async (chapter) => {
+        await page.locator(`.chapter-${chapter} h1`).waitFor();
+        await eventually(async () => {
+            if (asked.size > 0) return false;
+            await twoFrames(page);
+            return asked.size === 0;
+        }, `all that ${chapter} asks for`);
+    };
+}
+
+/** What was asked to be drawn at the next frame is drawn after this. */
+const twoFrames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** The chapter in the address and its parameters, as the page itself has them: page.url() hears of them later. */
+export async function readAddress(page) {
+    const [chapter, search] = (await page.evaluate(() => location.hash)).slice(1).split("?");
+    return { chapter, parameters: new URLSearchParams(search) };
 }
 
 /** Fails where axe finds a violation, naming the rule and the element. */
 export async function assertAccessible(page, what) {
     await page.evaluate(axeSource);
+    // Between two colours a button has neither.
+    await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
     const { violations } = await page.evaluate(() => globalThis.axe.run(document));
     const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
     assert.deepEqual(found, [], what);
 }
 
-/** The texts of a table's cells, row by row, headings first. */
+/** The texts of a table's cells, row by row, headings first. `caption`: a part of it, or an expression. */
 export async function readTable(page, caption) {
     const table = page.locator("table", { has: page.locator("caption", { hasText: caption }) }).first();
     await table.waitFor();
-    return table
-        .locator("tr")
-        .evaluateAll((rows) =>
-            rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim().replaceAll("\u202f", " "))),
-        );
+    // One table's rows at one instant: it may be drawn anew at any time.
+    return table.evaluate(({ rows }) =>
+        [...rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim().replaceAll("\u202f", " "))),
+    );
 }
 
 /** Moves the keyboard's cursor in a heatmap to a cell and gives what is read out there. */
@@ -81,8 +112,35 @@ export async function readHeatmap(page, title, row, column) {
     return figure.locator("output").textContent();
 }
 
+/** Holds back the first answer to a request that fits, as a slow network would; gives what lets it through: that resolves
+ * once the page has drawn what it made of it. */
+export async function holdAnswer(page, fits) {
+    let release, arrived;
+    const released = new Promise((resolve) => (release = resolve));
+    const taken = new Promise((resolve) => (arrived = resolve));
+    let isFirst = true;
+    await page.route("**/api/**", async (route) => {
+        if (!isFirst || !fits(route.request())) return route.fallback();
+        isFirst = false;
+        const response = await route.fetch();
+        arrived(route.request());
+        await released;
+        return route.fulfill({ response });
+    });
+    return {
+        taken,
+        async release() {
+            const request = await taken;
+            release();
+            // The page may have given it up meanwhile.
+            await request.response().then((response) => response?.finished());
+            await twoFrames(page);
+        },
+    };
+}
+
 /** Waits until `check` holds, for what arrives when it will. */
-export async function eventually(check, what, milliseconds = 30000) {
+export async function eventually(check, what, milliseconds = patience) {
     const end = Date.now() + milliseconds;
     let last;
     do {
