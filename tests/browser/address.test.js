@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually, holdAnswer, readAddress, readHeatmap, readTable, startPage } from "../support/browser.js";
-import { smallTraining } from "../support/client.js";
+import { longTraining, smallTraining, without } from "../support/client.js";
 
 let lab;
 before(async () => {
@@ -169,6 +169,30 @@ test("the attention on view is in the address: of which run, after which epoch, 
     await page.goto(`${lab.daemon.url}#runs`);
     await page.getByRole("link", { name: "attention, seed 1" }).click();
     await eventually(async () => (await run.inputValue()) === second, "the run that was clicked");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("a place in the attention of a run that still trains is kept, whatever it announces meanwhile", async () => {
+    const sides = [{ label: "attention", model: "attention" }];
+    const long = { ...without(longTraining, "model"), seeds: [2], variants: sides };
+    const made = await lab.client.create("api/comparisons", long);
+    const [[run]] = made.rows.map((row) => row.runs);
+    await eventually(async () => (await lab.client.get(`api/runs/${run}/metrics`)).rows.length > 1, "its first epochs");
+    const { page, faults, close } = await lab.open("");
+    const newest = await holdAnswer(page, (request) => request.url().endsWith("/attention?epoch=last"));
+    await page.goto(`${lab.daemon.url}#four-models?comparison=${made.id}&run=${run}&epoch=0`);
+    await newest.taken;
+    const epoch = async () => Number(/epoch (\d+)/.exec((await readTable(page, "after training")).join())?.[1]);
+    const first = await eventually(epoch, "an epoch");
+    await eventually(async () => (await epoch()) > first, "another");
+    await newest.release();
+    await page.getByText("0 (before training)").waitFor();
+    const slider = page.getByLabel("After epoch");
+    await eventually(async () => Number(await slider.getAttribute("max")) > 1, "the epochs to choose from");
+    assert.equal(await slider.inputValue(), "0");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await eventually(async () => (await lab.client.get("api/health")).running === 0, "its end");
     assert.deepEqual(faults, []);
     await close();
 });

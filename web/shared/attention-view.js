@@ -100,6 +100,7 @@ export function createAttentionView({ signal, address, onChange, isText = false 
     let playing = null; // what tells one playing from the next
     let epochs = [];
     let chosenEpoch = null; // null: the newest, whichever that is
+    let announced = null; // epochs that were announced while the view asks which there are; null when it does not
     let busy = false;
     let again = false;
     const kept = new Map();
@@ -225,8 +226,30 @@ export function createAttentionView({ signal, address, onChange, isText = false 
         fillIn(headControl, head, heads > 1 ? ["mean", ...numbers(heads)] : [], chosen.head);
     }
 
+    function newEpoch(runId, epoch) {
+        if (run?.id !== runId || epochs.includes(epoch)) return;
+        // By itself it would be taken for all there is, and the place to begin with be lost.
+        if (announced) return void announced.push(epoch);
+        setEpochs([...epochs, epoch].sort((a, b) => a - b));
+        if (chosenEpoch === null) load();
+    }
+
+    // Asks which epochs there are. Before its first one a run has no attention to ask for; that announces itself.
+    async function open(place) {
+        const asked = run;
+        const { rows } = await get(`/api/runs/${run.id}/metrics`, signal);
+        if (run !== asked || (rows.length === 0 && announced.length === 0)) return;
+        const newest = await get(`/api/runs/${run.id}/attention${query({ epoch: "last" })}`, signal);
+        if (run !== asked) return;
+        offer(newest, place);
+        example.max = newest.examples - 1;
+        setEpochs(newest.epochs_kept);
+        load();
+    }
+
     return {
         element,
+        newEpoch,
         place: () => ({
             epoch: chosenEpoch,
             example: wholeNumber(example.value) || null,
@@ -248,24 +271,18 @@ export function createAttentionView({ signal, address, onChange, isText = false 
             slider.value = 0;
             pictures.hidden = true;
             epochText.textContent = "nothing kept yet";
+            const mine = [];
+            announced = mine;
             try {
-                // Before its first epoch a run has no attention to ask for; its first snapshot announces itself.
-                const { rows } = await get(`/api/runs/${run.id}/metrics`, signal);
-                if (run !== newRun || rows.length === 0) return;
-                const newest = await get(`/api/runs/${run.id}/attention${query({ epoch: "last" })}`, signal);
-                if (run !== newRun) return;
-                offer(newest, place);
-                example.max = newest.examples - 1;
-                setEpochs(newest.epochs_kept);
-                load();
+                await open(place);
             } catch (error) {
                 if (error.name !== "AbortError") throw error;
+            } finally {
+                if (announced === mine) {
+                    announced = null;
+                    mine.forEach((epoch) => newEpoch(run.id, epoch));
+                }
             }
-        },
-        newEpoch(runId, epoch) {
-            if (run?.id !== runId || epochs.includes(epoch)) return;
-            setEpochs([...epochs, epoch].sort((a, b) => a - b));
-            if (chosenEpoch === null) load();
         },
     };
 }
