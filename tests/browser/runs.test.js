@@ -39,6 +39,27 @@ test("states can be chosen", async () => {
     await close();
 });
 
+test("a row stays as it is when others come and go", async () => {
+    const [first, second] = [await lab.client.run(smallTraining), await lab.client.run(smallTraining)];
+    const { page, faults, close } = await lab.open("#runs");
+    const row = page.getByRole("row").filter({ has: page.getByRole("button", { name: `Delete run ${first.id}` }) });
+    await row.getByText("Parameters").click();
+    await row.evaluate((element) => {
+        globalThis.moved = 0;
+        new MutationObserver((changes) => {
+            for (const change of changes) globalThis.moved += [...change.removedNodes].includes(element);
+        }).observe(element.parentElement, { childList: true });
+    });
+    const third = await lab.client.run(smallTraining);
+    await page.getByRole("button", { name: `Delete run ${third.id}` }).waitFor();
+    await page.getByRole("button", { name: `Delete run ${second.id}` }).click();
+    await page.getByRole("button", { name: `Delete run ${second.id}` }).waitFor({ state: "detached" });
+    assert.equal(await row.locator("details").evaluate((details) => details.open), true);
+    assert.equal(await page.evaluate(() => globalThis.moved), 0);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("on a phone each run is a card, nothing scrolls sideways, and the table stays one", async () => {
     const name = "a long name, such as a class gives its runs, and_one_word_that_is_far_too_long_for_a_telephone";
     const run = await lab.client.run({ ...smallTraining, name });

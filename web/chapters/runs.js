@@ -3,6 +3,7 @@
 import { createAlert } from "../shared/alert.js";
 import { errorText, get, isOver, post, query, remove } from "../shared/api.js";
 import { atMostEvery, h, oncePerFrame, quietButton, replaceChildren } from "../shared/dom.js";
+import { same } from "../shared/form.js";
 import { percent, time } from "../shared/format.js";
 import { listen } from "../shared/stream.js";
 import { createTable } from "../shared/table.js";
@@ -131,7 +132,7 @@ export function mount(root, page) {
         const sorted = [...runs.values()].sort((a, b) => b.created_at.localeCompare(a.created_at));
         empty.hidden = sorted.length > 0;
         table.element.hidden = sorted.length === 0;
-        // Rows are drawn anew: the keyboard's place in them must not be lost.
+        // A changed row is drawn anew: the keyboard's place in it must not be lost.
         const focused = document.activeElement?.getAttribute("aria-label");
         table.update(sorted);
         if (focused) table.element.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
@@ -145,8 +146,9 @@ export function mount(root, page) {
         // An answer may be older than the event that overtook it: what has ended stays ended.
         const known = runs.get(run.id);
         if (known && isOver(known.state) && !isOver(run.state)) return;
-        if (fits(run)) runs.set(run.id, { ...run, may_delete: run.may_delete ?? known?.may_delete });
-        else runs.delete(run.id);
+        const newest = { ...run, may_delete: run.may_delete ?? known?.may_delete };
+        if (!fits(run)) runs.delete(run.id);
+        else if (!same(newest, known)) runs.set(run.id, newest);
         draw();
     }
 

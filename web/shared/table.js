@@ -1,7 +1,7 @@
 // Tables of numbers: a caption, one row header a row, figures right-aligned, wide ones scroll by themselves or, on a
 // narrow screen, become a list of cards.
 
-import { h, replaceChildren } from "./dom.js";
+import { h } from "./dom.js";
 
 const kindOf = ({ numeric, wide, place }) =>
     [numeric && "numeric", wide && "wide", place && `place-${place}`].filter(Boolean).join(" ") || null;
@@ -38,28 +38,36 @@ export function createTable({ caption, columns, rows = [], note, cards = false }
         note && h("p", { class: "hint" }, note),
     );
 
-    const update = (newRows) => {
-        replaceChildren(
-            body,
-            newRows.map((row) =>
+    const createRow = (row) =>
+        h(
+            "tr",
+            { role: role("row") },
+            columns.map((column, index) =>
                 h(
-                    "tr",
-                    { role: role("row") },
-                    columns.map((column, index) =>
-                        h(
-                            index === 0 ? "th" : "td",
-                            {
-                                scope: index === 0 ? "row" : null,
-                                role: role(index === 0 ? "rowheader" : "cell"),
-                                class: kindOf(column),
-                                "data-label": cards && (column.numeric || column.labelled) ? column.label : null,
-                            },
-                            column.cell(row),
-                        ),
-                    ),
+                    index === 0 ? "th" : "td",
+                    {
+                        scope: index === 0 ? "row" : null,
+                        role: role(index === 0 ? "rowheader" : "cell"),
+                        class: kindOf(column),
+                        "data-label": cards && (column.numeric || column.labelled) ? column.label : null,
+                    },
+                    column.cell(row),
                 ),
             ),
         );
+
+    // The row of an object that was there before is not even moved: what is open in it stays open, and a click that has
+    // begun on it arrives.
+    let drawn = new Map();
+    const update = (newRows) => {
+        const kept = new Map(newRows.map((row) => [row, drawn.get(row) ?? createRow(row)]));
+        drawn.forEach((element, row) => kept.has(row) || element.remove());
+        let place = body.firstElementChild;
+        kept.forEach((element) => {
+            if (element === place) place = place.nextElementSibling;
+            else body.insertBefore(element, place);
+        });
+        drawn = kept;
     };
     update(rows);
     return { element, update };
