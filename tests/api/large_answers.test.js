@@ -10,7 +10,7 @@ import { Client, smallTraining, until } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
 const SMALL_RESULT = 16 << 10;
-const FETCHES = 5;
+const FETCHES = { least: 5, most: 25 };
 const large = { experiment: "attention-steps", tokens: 384, width: 384 };
 
 let daemon, client;
@@ -68,15 +68,16 @@ test("nobody waits for another's large answer", async (t) => {
     for (const [name, call] of Object.entries(calls)) {
         await call();
         const shares = [];
-        for (let i = 0; i < FETCHES; i++) {
+        const median = () => shares.sort((one, other) => one - other)[shares.length >> 1];
+        // However slow the machine is, health takes a small part of the time that the answer takes. Another program may
+        // delay some of the questions, but one that waits for the answer does so each time.
+        while (shares.length < FETCHES.least || (median() >= 1 / 4 && shares.length < FETCHES.most)) {
             await slowest();
             const started = performance.now();
             await call();
             shares.push((await slowest()) / (performance.now() - started));
         }
-        // However slow the machine is: health takes a small part of the time that the answer takes.
-        shares.sort((one, other) => one - other);
-        assert.ok(shares[FETCHES >> 1] < 1 / 4, `${name}: ${shares.map((share) => share.toFixed(2))}`);
+        assert.ok(median() < 1 / 4, `${name}: ${shares.map((share) => share.toFixed(2))}`);
     }
 });
 
