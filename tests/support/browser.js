@@ -60,7 +60,11 @@ async function openPage(browser, url, address, { viewport = projector, colorSche
 // event stream, and none follows within two frames.
 function settling(page) {
     const asked = new Set();
-    page.on("request", (request) => request.url().endsWith("/api/events") || asked.add(request));
+    page.on("request", (request) => {
+        // With a page that is left ends what it asked for.
+        if (request.isNavigationRequest()) asked.clear();
+        if (!request.url().endsWith("/api/events")) asked.add(request);
+    });
     for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => asked.delete(request));
     return async (chapter) => {
         await page.locator(`.chapter-${chapter} h1`).waitFor();
