@@ -146,9 +146,9 @@ export function mount(root, page) {
         // An answer may be older than the event that overtook it: what has ended stays ended.
         const known = runs.get(run.id);
         if (known && isOver(known.state) && !isOver(run.state)) return;
-        const newest = { ...run, may_delete: run.may_delete ?? known?.may_delete };
+        const kept = { ...run, may_delete: run.may_delete ?? known?.may_delete };
         if (!fits(run)) runs.delete(run.id);
-        else if (!same(newest, known)) runs.set(run.id, newest);
+        else if (!same(kept, known)) runs.set(run.id, kept);
         draw();
     }
 
