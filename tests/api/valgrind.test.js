@@ -26,7 +26,7 @@ process.env.ATTNLAB_PROGRAM = wrapper;
 const { startDaemon } = await import("../support/daemon.js");
 
 test("SIGTERM with streams open leaves nothing behind", { skip, timeout: 300_000 }, async () => {
-    const daemon = await startDaemon({ args: ["--workers", "2"], patience: 120_000 });
+    const daemon = await startDaemon({ args: ["--workers", "2"] });
     const client = new Client(daemon.url);
     const ended = await client.create("api/runs?wait=100", smallTraining);
     assert.equal(ended.state, "succeeded", ended.error);

@@ -28,6 +28,9 @@ export const endingMs = () => (isSanitized() ? 30000 : 5000) * Math.max(1, progr
 
 const programsThatRun = () => Math.max(loadavg()[0], Number(/ (\d+)\//.exec(readFileSync("/proc/loadavg", "utf8"))[1]));
 
+/* How long its address is waited for: only to end a test of a program that hangs. */
+const START_MS = 120000;
+
 /** Runs the program to its end: { code, signal, stdout, stderr }. */
 export function runProgram(args, { env = {}, timeout = 300000 } = {}) {
     const child = spawn(program, args, { env: { ...process.env, ...env }, timeout });
@@ -39,7 +42,7 @@ export function runProgram(args, { env = {}, timeout = 300000 } = {}) {
 }
 
 /** Starts `attnlab serve` and waits for the address it prints. */
-export async function startDaemon({ args = [], env = {}, data = null, patience = 20000 } = {}) {
+export async function startDaemon({ args = [], env = {}, data = null } = {}) {
     const directory = data ?? (await mkdtemp(path.join(tmpdir(), "attnlab-test-")));
     const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--data", directory, ...args], {
         env: { ...process.env, ...env },
@@ -50,7 +53,7 @@ export async function startDaemon({ args = [], env = {}, data = null, patience =
     closed.then(() => running.delete(child));
     const url = await new Promise((resolve, reject) => {
         child.on("error", reject);
-        setTimeout(() => reject(new Error(`the daemon printed no address: ${output.stderr}`)), patience).unref();
+        setTimeout(() => reject(new Error(`the daemon printed no address: ${output.stderr}`)), START_MS).unref();
         closed.then(({ code }) => reject(new Error(`the daemon ended with status ${code}: ${output.stderr}`)));
         child.stdout.on("data", () => {
             const line = /^attnlab listening on (http:\S+)$/m.exec(output.stdout);
