@@ -96,6 +96,20 @@ test("a reader that stops reading is let go and can resume; others do not wait f
     assert.deepEqual([...got, ...resumed], all);
 });
 
+test("a reader that stops in the middle of a large answer is let go, and has only a part of it", async (t) => {
+    const { daemon, client } = await start(t, "--workers", "1", "--idle-timeout", "1");
+    const { id } = await client.run({ experiment: "attention-steps", tokens: 384, width: 384 });
+    const answer = await new Promise((resolve, reject) => http.get(`${daemon.url}api/runs/${id}`, resolve).on("error", reject));
+    answer.pause();
+    await until(async () => /^attnlab_connections 1$/m.test(await client.text("metrics")), "only the one that asks is left");
+    const ended = new Promise((resolve) => answer.on("error", resolve).on("end", () => resolve(null)));
+    let bytes = 0;
+    answer.on("data", (chunk) => (bytes += chunk.length)).resume();
+    assert.equal((await ended)?.code, "ECONNRESET");
+    const whole = (await client.text(`api/runs/${id}`)).length;
+    assert.ok(bytes > 0 && bytes < whole / 2, `${bytes} bytes of ${whole}`);
+});
+
 test("100 clients at once: every run is queued or told 429, none is lost, and one client's fifty wait their turns", async (t) => {
     const args = ["--workers", "1", "--access", "token", "--students", "run", "--student-queued-runs", "50"];
     const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: "the-token-of-the-lecturer" } });
