@@ -37,24 +37,25 @@ CORE_LIBS = $(eval CORE_LIBS := $(call packages,--libs,$(CORE_PACKAGES)) \
 	$(OPENBLAS_FOLDER:%=-Wl$(comma)-rpath$(comma)%) -lm)$(CORE_LIBS)
 SERVER_CFLAGS = $(eval SERVER_CFLAGS := $(call packages,--cflags,$(SERVER_PACKAGES)))$(SERVER_CFLAGS)
 SERVER_LIBS = $(eval SERVER_LIBS := $(call packages,--libs,$(SERVER_PACKAGES)))$(SERVER_LIBS)
-# The program loads HDF5 only when it reads a weight file (server/hdf5_library.h), by the name that a linker would note.
+# The program loads HDF5 only when it reads a weight file (server/formats/hdf5_library.h), by the name that a linker
+# would note.
 HDF5_FOLDERS = $(filter -L%,$(shell $(PKG_CONFIG) --libs-only-L hdf5))
 HDF5_FILE = $(shell $(CC) $(HDF5_FOLDERS:-L%=-B%) -print-file-name=libhdf5.so)
 HDF5_NAME = $(shell readelf -d $(HDF5_FILE) | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CHECK_LIBS = $(eval CHECK_LIBS := $(call packages,--libs,check))$(CHECK_LIBS)
 LINK = $(CC) $(SANITIZE_FLAGS) -pthread -Wl,--as-needed
 
-CORE_SOURCES := $(wildcard core/*.c core/*/*.c)
-SERVER_SOURCES := $(wildcard server/*.c)
-UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
+CORE_SOURCES := $(shell find core -name '*.c' | sort)
+SERVER_SOURCES := $(shell find server -name '*.c' 2>/dev/null | sort)
+UNIT_SOURCES := $(shell find tests/unit -name 'test_*.c' 2>/dev/null | sort)
 FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
 BENCH_SOURCES := $(wildcard tests/bench/*.c)
-SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' server/* .ci/* tests/* tests/*/*)
+SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' server/*/* .ci/* tests/* tests/*/*)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 SERVER_OBJECTS := $(SERVER_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/assets_embedded.o
 # What tests of the server link: all of it but main().
-SERVER_PARTS := $(filter-out $(BUILD)/server/main.o,$(SERVER_OBJECTS))
+SERVER_PARTS := $(filter-out $(BUILD)/server/commands/main.o,$(SERVER_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
@@ -66,7 +67,7 @@ ifneq ($(filter deps,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-all: $(BUILD)/libcore.a $(if $(wildcard server/main.c),$(BUILD)/attnlab)
+all: $(BUILD)/libcore.a $(if $(wildcard server/commands/main.c),$(BUILD)/attnlab)
 
 run: all
 	@$(BUILD)/attnlab serve $(ARGS)
@@ -79,9 +80,9 @@ $(BUILD)/libcore.a: $(CORE_OBJECTS)
 
 # The page's files, inside the program.
 WEB_FILES := $(shell find web -type f 2>/dev/null)
-$(BUILD)/assets_embedded.c: server/embed_assets.sh $(wildcard $(CHARTJS)) $(WEB_FILES)
+$(BUILD)/assets_embedded.c: server/http/embed_assets.sh $(wildcard $(CHARTJS)) $(WEB_FILES)
 	@mkdir -p $(@D)
-	server/embed_assets.sh web $(CHARTJS) > $@.new && mv $@.new $@
+	server/http/embed_assets.sh web $(CHARTJS) > $@.new && mv $@.new $@
 
 $(BUILD)/assets_embedded.o: $(BUILD)/assets_embedded.c
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c -o $@ $<
@@ -93,17 +94,17 @@ $(BUILD)/attnlab: $(SERVER_OBJECTS) $(BUILD)/libcore.a
 $(BUILD)/%_avx2.o: EXTRA_CFLAGS = -mavx2 -mfma
 $(BUILD)/%_avx512.o: EXTRA_CFLAGS = -mavx512f
 
-$(BUILD)/server/hdf5_library.o: EXTRA_CFLAGS = -DHDF5_LIBRARY='"$(HDF5_NAME)"'
+$(BUILD)/server/formats/hdf5_library.o: EXTRA_CFLAGS = -DHDF5_LIBRARY='"$(HDF5_NAME)"'
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CORE_CFLAGS) $(SERVER_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Each tests/unit/test_x.c is a program of its own; those of the server link its parts too.
-$(BUILD)/tests/unit/test_server_%: $(BUILD)/tests/unit/test_server_%.o $(SERVER_PARTS) $(BUILD)/libcore.a
+# Each test_x.c below tests/unit is a program of its own; those of the server link its parts too.
+$(BUILD)/tests/unit/server/%: $(BUILD)/tests/unit/server/%.o $(SERVER_PARTS) $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libcore.a
+$(BUILD)/tests/unit/core/%: $(BUILD)/tests/unit/core/%.o $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libcore.a
@@ -141,7 +142,8 @@ tests/node_modules/.package-lock.json: tests/package-lock.json
 # --- code style ------------------------------------------------------------------------------------------------
 
 # Not the tables of golden values: a program wrote them. Found without git, which says nothing of another user's checkout.
-C_FILES = $(filter-out tests/reference/golden_%,$(wildcard core/*.[ch] core/*/*.[ch] server/*.[ch] tests/*/*.[ch]))
+C_FILES = $(filter-out tests/reference/golden_%,$(shell find core server tests -name node_modules -prune \
+	-o -name '*.[ch]' -print | sort))
 
 # Without the builds' -Werror, as .clang-tidy says what is an error.
 TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS) -mavx2 -mfma -mavx512f

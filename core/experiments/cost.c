@@ -1,5 +1,5 @@
 /* cost: time and memory against sequence length, measured here and now: an RNN, attention with its matrix of
- * weights, and attention in tiles, which keeps no matrix (core/layers/tiled_attention.h).
+ * weights, and attention in tiles, which keeps no matrix (core/layers/attention/tiled.h).
  *
  * A forward pass of each untrained model over one batch: once to warm up, then `repeats` times in turn, so
  * that a change of the machine's speed meets all; the median counts. Where the matrix would not fit in memory

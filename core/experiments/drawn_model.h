@@ -5,8 +5,8 @@
 #ifndef ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 #define ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 
-#include "core/experiments/parameter.h"
 #include "core/model/models.h"
+#include "core/parameters/parameter.h"
 #include "core/random/torch_random.h"
 #include "core/tasks/task.h"
 

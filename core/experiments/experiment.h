@@ -9,8 +9,8 @@
 #define ATTNLAB_CORE_EXPERIMENTS_EXPERIMENT_H
 
 #include "core/error.h"
-#include "core/experiments/parameter.h"
 #include "core/experiments/result.h"
+#include "core/parameters/parameter.h"
 #include "core/stop_request.h"
 #include "core/tasks/data_source.h"
 

@@ -5,8 +5,8 @@
 #ifndef ATTNLAB_CORE_EXPERIMENTS_MODEL_CHOICES_H
 #define ATTNLAB_CORE_EXPERIMENTS_MODEL_CHOICES_H
 
-#include "core/experiments/parameter.h"
 #include "core/layers/layer.h"
+#include "core/parameters/parameter.h"
 
 /* NULL-terminated: a declaration's `choices`. */
 extern const char *const model_choices_positions[];

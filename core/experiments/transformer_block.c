@@ -5,9 +5,9 @@
  * shape, so blocks can be stacked. */
 #include "core/experiments/experiments.h"
 #include "core/experiments/model_choices.h"
+#include "core/layers/attention/multi_head.h"
 #include "core/layers/encoder_block.h"
 #include "core/layers/feedforward.h"
-#include "core/layers/multi_head_attention.h"
 #include "core/math/arena.h"
 #include "core/math/matrix.h"
 #include "core/random/torch_random.h"

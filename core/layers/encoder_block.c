@@ -1,9 +1,9 @@
 /* A transformer encoder block: see encoder_block.h. */
 #include "core/layers/encoder_block.h"
 
+#include "core/layers/attention/multi_head.h"
 #include "core/layers/feedforward.h"
 #include "core/layers/layer_norm.h"
-#include "core/layers/multi_head_attention.h"
 
 #include <string.h>
 

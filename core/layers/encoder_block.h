@@ -3,7 +3,7 @@
  *   x = norm1(x + attention(x));  y = norm2(x + feedforward(x))
  *
  * Input and output have the same shape, so blocks can be stacked. Two layers that differ in the attention's
- * parameters only (see multi_head_attention.h) and have the names of the classes they mirror. */
+ * parameters only (see core/layers/attention/multi_head.h) and have the names of the classes they mirror. */
 #ifndef ATTNLAB_CORE_LAYERS_ENCODER_BLOCK_H
 #define ATTNLAB_CORE_LAYERS_ENCODER_BLOCK_H
 

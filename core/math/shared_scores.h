@@ -3,7 +3,7 @@
  *   s_ij = square x_i x_j + x_i column_j + row_i x_j + fixed_ij      (i: query, j: key)
  *
  * x belongs to the example, all else to the batch; where it comes from is told in
- * core/layers/scalar_attention.h. The weights are w_ij = 2^s_ij / sum_k 2^s_ik: base 2 saves instructions,
+ * core/layers/attention/scalar.h. The weights are w_ij = 2^s_ij / sum_k 2^s_ik: base 2 saves instructions,
  * and whoever makes the scores has a factor to put log2(e) into. Rows are padded to a multiple of 16 with
  * scores of -INFINITY, so that no loop has a tail. */
 #ifndef ATTNLAB_CORE_MATH_SHARED_SCORES_H

@@ -1,16 +1,16 @@
 /* The models that have a name: see models.h. */
 #include "core/model/models.h"
 
+#include "core/layers/attention/pooled.h"
+#include "core/layers/attention/scalar.h"
+#include "core/layers/attention/tiled.h"
 #include "core/layers/embedding.h"
 #include "core/layers/encoder_block.h"
 #include "core/layers/linear.h"
 #include "core/layers/masked_mean.h"
-#include "core/layers/pooled_attention.h"
 #include "core/layers/positions.h"
 #include "core/layers/recurrent.h"
-#include "core/layers/scalar_attention.h"
 #include "core/layers/sinusoidal_position.h"
-#include "core/layers/tiled_attention.h"
 
 #include <string.h>
 

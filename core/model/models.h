@@ -10,7 +10,7 @@
 
 enum { MODEL_MAXIMUM_BLOCKS = 12 };
 
-/* Whether attention keeps its matrix of weights (core/layers/tiled_attention.h): by the length of the
+/* Whether attention keeps its matrix of weights (core/layers/attention/tiled.h): by the length of the
  * sequence, or as told, for comparing the two. */
 enum attention_storage { ATTENTION_BY_LENGTH, ATTENTION_WITH_MATRIX, ATTENTION_IN_TILES };
 

@@ -8,7 +8,7 @@
 #define ATTNLAB_CORE_TRAINING_INSPECTION_H
 
 #include "core/error.h"
-#include "core/experiments/parameter.h"
+#include "core/parameters/parameter.h"
 #include "core/tasks/data_source.h"
 
 #include <stddef.h>
@@ -50,7 +50,7 @@ struct attention_matrix {
 };
 
 /* Which queries are asked for: `count` from `first` on, and no more than there are. Count 0: as many as may
- * be asked for at once, which is all but for long sequences (core/layers/tiled_attention.h): there a million
+ * be asked for at once, which is all but for long sequences (core/layers/attention/tiled.h): there a million
  * weights' worth. */
 struct attention_window {
     size_t first, count;

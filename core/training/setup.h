@@ -4,8 +4,8 @@
 #ifndef ATTNLAB_CORE_TRAINING_SETUP_H
 #define ATTNLAB_CORE_TRAINING_SETUP_H
 
-#include "core/experiments/parameter.h"
 #include "core/model/models.h"
+#include "core/parameters/parameter.h"
 #include "core/tasks/task.h"
 #include "core/training/training.h"
 

@@ -6,7 +6,7 @@
 #include "core/experiments/experiment.h"
 #include "core/training/checkpoint.h"
 #include "core/training/inspection.h"
-#include "server/json_writer.h"
+#include "server/formats/json_writer.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "core/experiments/experiment.h"
 #include "core/tasks/dataset.h"
 #include "core/tasks/utf8.h"
-#include "server/json_parameters.h"
-#include "server/json_writer.h"
+#include "server/formats/json_parameters.h"
+#include "server/formats/json_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * Whatever comes in, the service answers with statuses it knows and goes on answering: every request is
  * followed by one for the health, and libFuzzer's own time limit says when an answer is missing. A client
  * that waits is let go by draining, as at the end of the service. */
-#include "server/http.h"
-#include "server/service.h"
+#include "server/api/service.h"
+#include "server/http/http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 torch.set_num_threads(1)
 
-# As in tests/unit/test_mobilenet.c: expansion, channels, repeats, stride.
+# As in tests/unit/core/pretrained/test_mobilenet.c: expansion, channels, repeats, stride.
 STEM, STAGES, OUTPUT = 8, [(1, 8, 1, 1), (3, 12, 2, 2), (2, 12, 1, 1), (2, 20, 2, 2)], 24
 
 

@@ -1,0 +1,436 @@
+/* Multi-head self-attention: see multi_head.h. */
+#include "core/layers/attention/multi_head.h"
+
+#include "core/layers/attention/tiled.h"
+#include "core/layers/attention/tiled_head.h"
+#include "core/layers/linear.h"
+#include "core/math/attention_head.h"
+#include "core/math/matrix.h"
+#include "core/random/torch_init.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct attention_layout attention_layout_separate(size_t width) {
+    size_t square = width * width, linear = square + width;
+    return (struct attention_layout){.query_weight = 0,
+                                     .query_bias = square,
+                                     .key_weight = linear,
+                                     .key_bias = linear + square,
+                                     .value_weight = 2 * linear,
+                                     .value_bias = 2 * linear + square,
+                                     .output_weight = 3 * linear,
+                                     .output_bias = 3 * linear + square,
+                                     .parameter_count = 4 * linear};
+}
+
+struct attention_layout attention_layout_torch(size_t width) {
+    size_t square = width * width;
+    return (struct attention_layout){.query_weight = 0,
+                                     .key_weight = square,
+                                     .value_weight = 2 * square,
+                                     .query_bias = 3 * square,
+                                     .key_bias = 3 * square + width,
+                                     .value_bias = 3 * square + 2 * width,
+                                     .output_weight = 3 * square + 3 * width,
+                                     .output_bias = 4 * square + 3 * width,
+                                     .parameter_count = 4 * square + 4 * width};
+}
+
+static void describe_one(const char *prefix, const char *name, size_t rows, size_t columns,
+                         struct tensor *tensors, size_t *count) {
+    char full[64];
+    snprintf(full, sizeof full, "%s%s", prefix, name);
+    tensor_describe(tensors, count, full, rows, columns);
+}
+
+void attention_describe(size_t width, bool torch_layout, const char *prefix, struct tensor *tensors,
+                        size_t *count) {
+    if (torch_layout) {
+        describe_one(prefix, "in_proj_weight", 3 * width, width, tensors, count);
+        describe_one(prefix, "in_proj_bias", 3 * width, 0, tensors, count);
+        describe_one(prefix, "out_proj.weight", width, width, tensors, count);
+        describe_one(prefix, "out_proj.bias", width, 0, tensors, count);
+        return;
+    }
+    static const char *const names[] = {"q.weight", "q.bias", "k.weight",   "k.bias",
+                                        "v.weight", "v.bias", "out.weight", "out.bias"};
+    for (size_t i = 0; i < 8; i++)
+        describe_one(prefix, names[i], width, i % 2 == 0 ? width : 0, tensors, count);
+}
+
+void attention_initialise(size_t width, bool torch_layout, float *parameters,
+                          struct torch_generator *generator) {
+    if (torch_layout) {
+        struct attention_layout at = attention_layout_torch(width);
+        torch_init_multihead_attention(generator, width, parameters + at.query_weight,
+                                       parameters + at.query_bias, parameters + at.output_weight,
+                                       parameters + at.output_bias);
+        return;
+    }
+    size_t square = width * width;
+    for (size_t i = 0; i < 4; i++) {
+        float *weight = parameters + i * (square + width);
+        linear_initialise(weight, weight + square, width, width, generator);
+    }
+}
+
+/* The matrices within `saved`. */
+struct saved_matrices {
+    float *query, *key, *value, *context; /* [count][steps][width] */
+    float *weights;                       /* [count][heads][steps][stride] */
+};
+
+static struct saved_matrices saved_matrices_of(const struct attention_shape *shape, float *saved) {
+    size_t size = shape->count * shape->steps * shape->width;
+    return (struct saved_matrices){saved, saved + size, saved + 2 * size, saved + 3 * size, saved + 4 * size};
+}
+
+/* Where a row of scores stays in registers (core/math/attention_head.h), its length is rounded up. */
+static bool is_short(const struct attention_shape *shape) {
+    return shape->steps <= ATTENTION_HEAD_MAXIMUM_STEPS &&
+           shape->width / shape->heads <= ATTENTION_HEAD_MAXIMUM_WIDTH;
+}
+
+/* Floats of a row of weights, for an example of `steps` steps. */
+static size_t stride_of(const struct attention_shape *shape, size_t steps) {
+    return is_short(shape) ? (shape->steps + 7) / 8 * 8 : steps;
+}
+
+/* Long sequences keep no weights but a number for each query (core/layers/attention/tiled_head.h). */
+static bool is_tiled(const struct attention_shape *shape) {
+    return shape->steps >= TILED_ATTENTION_STEPS;
+}
+
+/* Floats of one head's weights for one example, or of what is kept instead. */
+static size_t weights_size(const struct attention_shape *shape) {
+    return is_tiled(shape) ? shape->steps : shape->steps * stride_of(shape, shape->steps);
+}
+
+size_t attention_saved_size(const struct attention_shape *shape) {
+    size_t rows = shape->count * shape->steps;
+    return 4 * rows * shape->width + shape->count * shape->heads * weights_size(shape);
+}
+
+size_t attention_scratch_size(const struct attention_shape *shape) {
+    return 4 * shape->count * shape->steps * shape->width +
+           (is_tiled(shape) ? tiled_head_scratch_size(shape->steps, shape->width / shape->heads)
+                            : weights_size(shape));
+}
+
+size_t attention_row_count(const struct attention_shape *shape, const struct layer_pass *pass) {
+    size_t rows = shape->count * shape->steps, present = 0;
+    if (!shape->skips_padding || pass->present == NULL)
+        return rows;
+    for (size_t i = 0; i < rows; i++)
+        present += pass->present[i];
+    return present;
+}
+
+/* One example: `steps` rows of the matrices from row `first` on. */
+struct example_rows {
+    size_t first, steps;
+    const uint8_t *present; /* of its rows, where there is padding among them; else NULL */
+};
+
+/* Example number i; `before` is the one before it. */
+static struct example_rows rows_of(const struct attention_shape *shape, const struct layer_pass *pass,
+                                   size_t i, struct example_rows before) {
+    struct example_rows rows = {before.first + before.steps, shape->steps, NULL};
+    if (pass->present == NULL)
+        return rows;
+    rows.present = pass->present + i * shape->steps;
+    if (!shape->skips_padding)
+        return rows;
+    rows.steps = 0;
+    for (size_t t = 0; t < shape->steps; t++)
+        rows.steps += rows.present[t];
+    rows.present = NULL;
+    return rows;
+}
+
+/* A head within `saved`. */
+static struct attention_head head_of(const struct attention_shape *shape, const float *saved,
+                                     const struct example_rows *rows, size_t head, const float *bias) {
+    size_t width = shape->width / shape->heads, start = rows->first * shape->width + head * width;
+    size_t size = shape->count * shape->steps * shape->width;
+    return (struct attention_head){.steps = rows->steps,
+                                   .width = width,
+                                   .row = shape->width,
+                                   .stride = stride_of(shape, rows->steps),
+                                   .scale = (float)(1 / sqrt((double)width)),
+                                   .is_causal = shape->mask == ATTENTION_MASK_CAUSAL,
+                                   .bias = bias,
+                                   .query = saved + start,
+                                   .key = saved + size + start,
+                                   .value = saved + 2 * size + start};
+}
+
+/* bias[steps] for one example: -infinity where a key is hidden. */
+static void fill_bias(const struct example_rows *rows, float *bias) {
+    for (size_t key = 0; key < rows->steps; key++)
+        bias[key] = rows->present[key] == 0 ? -INFINITY : 0;
+}
+
+/* Sets the scores[steps][steps] of hidden keys of one example to -infinity. */
+static void hide_keys(const struct example_rows *rows, bool is_causal, float *scores) {
+    for (size_t query = 0; (rows->present != NULL || is_causal) && query < rows->steps; query++)
+        for (size_t key = 0; key < rows->steps; key++)
+            if ((rows->present != NULL && rows->present[key] == 0) || (is_causal && key > query))
+                scores[query * rows->steps + key] = -INFINITY;
+}
+
+/* One head of a longer example, by matrix products. */
+static void long_head_forward(const struct attention_head *head, const struct example_rows *rows,
+                              float *weights, float *context, const struct kernels *kernels) {
+    size_t steps = head->steps;
+    matrix_multiply_transposed_b(steps, steps, head->width, 1, head->query, head->row, head->key, head->row,
+                                 0, weights, steps);
+    hide_keys(rows, head->is_causal, weights);
+    kernels->softmax_rows(weights, steps, steps, head->scale);
+    matrix_multiply(steps, head->width, steps, 1, weights, steps, head->value, head->row, 0, context,
+                    head->row);
+}
+
+static void forward_heads(const struct attention_shape *shape, const struct saved_matrices *at,
+                          const struct layer_pass *pass) {
+    float bias[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
+    struct example_rows rows = {0};
+    for (size_t i = 0; i < shape->count; i++) {
+        rows = rows_of(shape, pass, i, rows);
+        bool is_hidden = is_short(shape) && rows.present != NULL;
+        if (is_hidden)
+            fill_bias(&rows, bias);
+        for (size_t h = 0; h < shape->heads && !layer_pass_is_stopped(pass); h++) {
+            struct attention_head head = head_of(shape, at->query, &rows, h, is_hidden ? bias : NULL);
+            float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
+            float *context = at->context + (head.query - at->query);
+            struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
+            if (is_short(shape))
+                pass->kernels->attention_head_forward(&head, weights, context);
+            else if (is_tiled(shape))
+                tiled_head_forward(&tiled, weights, context);
+            else
+                long_head_forward(&head, &rows, weights, context, pass->kernels);
+        }
+    }
+}
+
+void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,
+                       const float *parameters, const float *input, float *output, float *saved,
+                       const struct layer_pass *pass) {
+    struct saved_matrices at = saved_matrices_of(shape, saved);
+    size_t width = shape->width, rows = attention_row_count(shape, pass);
+    linear_forward(parameters + layout->query_weight, parameters + layout->query_bias, input, at.query, rows,
+                   width, width);
+    linear_forward(parameters + layout->key_weight, parameters + layout->key_bias, input, at.key, rows, width,
+                   width);
+    linear_forward(parameters + layout->value_weight, parameters + layout->value_bias, input, at.value, rows,
+                   width, width);
+    forward_heads(shape, &at, pass);
+    linear_forward(parameters + layout->output_weight, parameters + layout->output_bias, at.context, output,
+                   rows, width, width);
+}
+
+static void long_head_backward(const struct attention_head *head, const float *weights,
+                               const struct attention_head_gradients *grad, const struct kernels *kernels) {
+    size_t steps = head->steps, row = head->row, width = head->width;
+    matrix_multiply_transposed_b(steps, steps, width, 1, grad->context, row, head->value, row, 0,
+                                 grad->scores, steps);
+    matrix_multiply_transposed_a(steps, width, steps, 1, weights, steps, grad->context, row, 0, grad->value,
+                                 row);
+    kernels->softmax_rows_backward(weights, grad->scores, steps, steps, head->scale);
+    matrix_multiply(steps, width, steps, 1, grad->scores, steps, head->key, row, 0, grad->query, row);
+    matrix_multiply_transposed_a(steps, width, steps, 1, grad->scores, steps, head->query, row, 0, grad->key,
+                                 row);
+}
+
+/* Gradients of query, key and value from that of the context, head by head. grad->weights is working memory
+ * for the gradients of one head's scores. */
+static void backward_heads(const struct attention_shape *shape, const struct saved_matrices *at,
+                           const struct saved_matrices *grad, const struct layer_pass *pass) {
+    struct example_rows rows = {0};
+    for (size_t i = 0; i < shape->count; i++) {
+        rows = rows_of(shape, pass, i, rows);
+        for (size_t h = 0; h < shape->heads && !layer_pass_is_stopped(pass); h++) {
+            struct attention_head head = head_of(shape, at->query, &rows, h, NULL);
+            size_t start = (size_t)(head.query - at->query);
+            const float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
+            struct attention_head_gradients gradients = {grad->context + start, grad->query + start,
+                                                         grad->key + start, grad->value + start,
+                                                         grad->weights};
+            struct tiled_head tiled = {&head, rows.present, pass->kernels, grad->weights};
+            if (is_short(shape))
+                pass->kernels->attention_head_backward(&head, weights, &gradients);
+            else if (is_tiled(shape))
+                tiled_head_backward(&tiled, weights, at->context + start, &gradients);
+            else
+                long_head_backward(&head, weights, &gradients, pass->kernels);
+        }
+    }
+}
+
+void attention_backward(const struct attention_shape *shape, const struct attention_layout *layout,
+                        const float *parameters, const float *input, float *saved, const float *grad_output,
+                        float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
+    struct saved_matrices at = saved_matrices_of(shape, saved);
+    /* The scratch is laid out like `saved`, with room for the weights of one head. */
+    struct saved_matrices grad = saved_matrices_of(shape, pass->scratch);
+    size_t width = shape->width, rows = attention_row_count(shape, pass);
+    bool wanted = grad_parameters != NULL;
+    linear_backward(parameters + layout->output_weight, at.context, grad_output, grad.context, false,
+                    wanted ? grad_parameters + layout->output_weight : NULL,
+                    wanted ? grad_parameters + layout->output_bias : NULL, rows, width, width);
+    backward_heads(shape, &at, &grad, pass);
+    const size_t weight[] = {layout->query_weight, layout->key_weight, layout->value_weight};
+    const size_t bias[] = {layout->query_bias, layout->key_bias, layout->value_bias};
+    const float *const grad_projection[] = {grad.query, grad.key, grad.value};
+    for (size_t i = 0; i < 3; i++)
+        linear_backward(parameters + weight[i], input, grad_projection[i], grad_input, i > 0,
+                        wanted ? grad_parameters + weight[i] : NULL,
+                        wanted ? grad_parameters + bias[i] : NULL, rows, width, width);
+}
+
+/* Spreads weights[queries][steps], which begin with packed rows of the present queries' weights for the
+ * `keys` present, over all. From the end, so that nothing is overwritten before it is read. */
+static void unpack_weights(const uint8_t *present, size_t steps, size_t keys, size_t first, size_t queries,
+                           size_t packed_queries, float *weights) {
+    for (size_t query = queries; query-- > 0;) {
+        float *row = weights + query * steps;
+        bool is_present = present[first + query] != 0;
+        const float *from = is_present ? weights + --packed_queries * keys : NULL;
+        for (size_t key = steps, left = keys; key-- > 0;)
+            row[key] = is_present && present[key] != 0 ? from[--left] : 0;
+    }
+}
+
+static size_t count_present(const uint8_t *present, size_t count) {
+    size_t sum = 0;
+    for (size_t t = 0; t < count; t++)
+        sum += present[t];
+    return sum;
+}
+
+void attention_write_weights(const struct attention_shape *shape, const float *saved,
+                             const struct layer_pass *pass, size_t first, size_t queries, float *weights) {
+    size_t steps = shape->steps, size = shape->count * steps * shape->width;
+    const float *kept = saved + 4 * size;
+    struct example_rows rows = {0};
+    for (size_t i = 0; i < shape->count; i++) {
+        rows = rows_of(shape, pass, i, rows);
+        const uint8_t *skipped =
+            shape->skips_padding && pass->present != NULL ? pass->present + i * steps : NULL;
+        size_t from = skipped == NULL ? first : count_present(skipped, first);
+        size_t count = skipped == NULL ? queries : count_present(skipped + first, queries);
+        for (size_t h = 0; h < shape->heads; h++, kept += weights_size(shape), weights += queries * steps) {
+            struct attention_head head = head_of(shape, saved, &rows, h, NULL);
+            struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
+            if (is_tiled(shape))
+                tiled_head_weights(&tiled, kept, from, count, weights);
+            else
+                for (size_t row = 0; row < count; row++)
+                    memcpy(weights + row * rows.steps, kept + (from + row) * head.stride,
+                           rows.steps * sizeof *weights);
+            if (skipped != NULL)
+                unpack_weights(skipped, steps, rows.steps, first, queries, count, weights);
+        }
+    }
+}
+
+static struct attention_shape shape_of(const struct layer *layer, size_t count) {
+    return (struct attention_shape){.count = count,
+                                    .steps = layer->input.steps,
+                                    .width = layer->input.width,
+                                    .heads = layer->options.heads == 0 ? 1 : layer->options.heads,
+                                    .mask = layer->options.mask};
+}
+
+static bool has_torch_layout(const struct layer *layer) {
+    return layer->type == &layer_torch_multi_head_attention;
+}
+
+static struct attention_layout layout_of(const struct layer *layer) {
+    return has_torch_layout(layer) ? attention_layout_torch(layer->input.width)
+                                   : attention_layout_separate(layer->input.width);
+}
+
+static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
+    size_t count = 0;
+    attention_describe(layer->input.width, has_torch_layout(layer), "", tensors, &count);
+    return count;
+}
+
+static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
+    attention_initialise(layer->input.width, has_torch_layout(layer), parameters, generator);
+}
+
+static size_t saved_size(const struct layer *layer, size_t count) {
+    struct attention_shape shape = shape_of(layer, count);
+    return attention_saved_size(&shape);
+}
+
+static size_t scratch_size(const struct layer *layer, size_t count) {
+    struct attention_shape shape = shape_of(layer, count);
+    return attention_scratch_size(&shape);
+}
+
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    struct attention_shape shape = shape_of(layer, pass->count);
+    struct attention_layout layout = layout_of(layer);
+    attention_forward(&shape, &layout, parameters, input, output, saved, pass);
+}
+
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
+    (void)output;
+    struct attention_shape shape = shape_of(layer, pass->count);
+    struct attention_layout layout = layout_of(layer);
+    attention_backward(&shape, &layout, parameters, input, saved, grad_output, grad_input, grad_parameters,
+                       pass);
+}
+
+static void attention(const struct layer *layer, const float *parameters, const float *input,
+                      const float *saved, float *weights, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    struct attention_shape shape = shape_of(layer, pass->count);
+    attention_write_weights(&shape, saved, pass, 0, shape.steps, weights);
+}
+
+static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
+                           float *saved, size_t first, size_t queries, float *weights,
+                           const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    struct attention_shape shape = shape_of(layer, pass->count);
+    attention_write_weights(&shape, saved, pass, first, queries, weights);
+}
+
+const struct layer_type layer_multi_head_attention = {
+    .name = "multi-head attention",
+    .output_shape = layer_same_shape,
+    .describe = describe,
+    .initialise = initialise,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+    .attention = attention,
+    .attention_rows = attention_rows,
+};
+
+const struct layer_type layer_torch_multi_head_attention = {
+    .name = "multi-head attention (packed)",
+    .output_shape = layer_same_shape,
+    .describe = describe,
+    .initialise = initialise,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+    .attention = attention,
+    .attention_rows = attention_rows,
+};

@@ -1,0 +1,59 @@
+/* Multi-head self-attention (Vaswani et al. 2017): softmax(Q K^T / sqrt(d_k)) V for every head, side by side.
+ *
+ * Two layers with the same mathematics and different parameters: one has a Linear each for query, key, value
+ * and output, as the lab sheet's class; the other has PyTorch's nn.MultiheadAttention's, where the three
+ * lie in one tensor and are drawn otherwise. Keys at padding (pass->present) and, with the causal mask, keys
+ * after the query get weight 0; a query that sees no key at all gets a row of zeros. */
+#ifndef ATTNLAB_CORE_LAYERS_ATTENTION_MULTI_HEAD_H
+#define ATTNLAB_CORE_LAYERS_ATTENTION_MULTI_HEAD_H
+
+#include "core/layers/layer.h"
+
+/* Options: heads (must divide the width), mask. Tensors: q.weight [width][width], q.bias [width], the same
+ * for k, v and out. */
+extern const struct layer_type layer_multi_head_attention;
+/* Tensors: in_proj_weight [3 width][width], in_proj_bias [3 width], out_proj.weight, out_proj.bias. */
+extern const struct layer_type layer_torch_multi_head_attention;
+
+/* Where the tensors lie, in floats from the start of the parameters. */
+struct attention_layout {
+    size_t query_weight, query_bias, key_weight, key_bias, value_weight, value_bias, output_weight,
+        output_bias;
+    size_t parameter_count;
+};
+struct attention_layout attention_layout_separate(size_t width);
+struct attention_layout attention_layout_torch(size_t width);
+
+struct attention_shape {
+    size_t count, steps, width, heads;
+    enum attention_mask mask;
+    bool skips_padding; /* the matrices have no rows for padding, only for the steps present, one after
+                           another */
+};
+
+/* Rows of the matrices: count * steps, or the steps present. */
+size_t attention_row_count(const struct attention_shape *shape, const struct layer_pass *pass);
+
+/* For the layers above and for the encoder block. Describes the tensors with `prefix` before each name. */
+void attention_describe(size_t width, bool torch_layout, const char *prefix, struct tensor *tensors,
+                        size_t *count);
+void attention_initialise(size_t width, bool torch_layout, float *parameters,
+                          struct torch_generator *generator);
+
+/* saved: query, key, value and context [rows][width] each, and the weights of each example and head. */
+size_t attention_saved_size(const struct attention_shape *shape);
+size_t attention_scratch_size(const struct attention_shape *shape);
+/* weights[count][heads][queries][steps] of the queries from `first` on, after forward; 0 where either side is
+ * skipped padding. */
+void attention_write_weights(const struct attention_shape *shape, const float *saved,
+                             const struct layer_pass *pass, size_t first, size_t queries, float *weights);
+
+void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,
+                       const float *parameters, const float *input, float *output, float *saved,
+                       const struct layer_pass *pass);
+/* grad_input (NULL: not wanted) is overwritten; grad_parameters (NULL: not wanted) is added to. */
+void attention_backward(const struct attention_shape *shape, const struct attention_layout *layout,
+                        const float *parameters, const float *input, float *saved, const float *grad_output,
+                        float *grad_input, float *grad_parameters, const struct layer_pass *pass);
+
+#endif

@@ -1,0 +1,398 @@
+/* Attention over numbers: see scalar.h. Names as there: u, p, Uq, Uk, Pq,
+ * Pk; A = Uq.Uk, B = Pk Uq, C = Pq Uk, D = Pq Pk^T, all scaled by score_scale; z_b = sum_j m_bj h_bj. */
+#include "core/layers/attention/scalar.h"
+
+#include "core/layers/linear.h"
+#include "core/layers/sinusoidal_position.h"
+#include "core/math/matrix.h"
+#include "core/math/shared_scores.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t padded_steps(const struct layer *layer) {
+    size_t lanes = SHARED_SCORES_LANES;
+    return (layer->input.steps + lanes - 1) / lanes * lanes;
+}
+
+/* Of the scores, which count in base 2. */
+static float score_scale(const struct layer *layer) {
+    return LOG2_OF_E / sqrtf((float)layer->output.width);
+}
+
+/* What forward leaves for backward. */
+struct saved_parts {
+    /* Of the whole batch. */
+    float *place, *query_base, *key_base; /* [T][width]: p, Pq, Pk */
+    float *query_slope, *key_slope;       /* [width]: Uq, Uk */
+    float *fixed, *fixed_largest;         /* [T][stride]: D or hidden; [T] */
+    float *column, *row;                  /* [stride]: B, C */
+    /* Of each example. */
+    float *x;                    /* [count][stride] */
+    float *exponentials;         /* [count][T][stride] */
+    float *inverse_sums, *share; /* [count][stride]; share is m */
+    float *pooled;               /* [count]: sum_j m_j x_j */
+    float *pooled_input;         /* [count][width]: z */
+};
+
+/* Lays the parts out; returns the size of all. */
+static size_t lay_out(struct saved_parts *parts, float *saved, const struct layer *layer, size_t count) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer), used = 0;
+    struct {
+        float **part;
+        size_t size;
+    } layout[] = {
+        {&parts->fixed, steps * stride},
+        {&parts->exponentials, count * steps * stride},
+        {&parts->column, stride},
+        {&parts->row, stride},
+        {&parts->x, count * stride},
+        {&parts->inverse_sums, count * stride},
+        {&parts->share, count * stride},
+        {&parts->place, steps * width},
+        {&parts->query_base, steps * width},
+        {&parts->key_base, steps * width},
+        {&parts->query_slope, width},
+        {&parts->key_slope, width},
+        {&parts->fixed_largest, steps},
+        {&parts->pooled, count},
+        {&parts->pooled_input, count * width},
+    };
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
+        *layout[i].part = saved == NULL ? NULL : saved + used;
+        used += layout[i].size;
+    }
+    return used;
+}
+
+static size_t saved_size(const struct layer *layer, size_t count) {
+    struct saved_parts parts;
+    return lay_out(&parts, NULL, layer, count);
+}
+
+static struct saved_parts parts_of(const float *saved, const struct layer *layer, size_t count) {
+    struct saved_parts parts;
+    lay_out(&parts, (float *)(uintptr_t)saved, layer, count);
+    return parts;
+}
+
+/* The gradients that lead to the tensors, and what an example needs on the way. */
+struct gradients {
+    float *fixed, *column, *row;                   /* [T][stride], [stride], [stride]: of D, B, C */
+    float *share;                                  /* [count][stride]: of m */
+    float *pooled_input;                           /* [count][width]: dz */
+    float *place, *query_base, *key_base;          /* [T][width] */
+    float *input_weight, *query_slope, *key_slope; /* [width] */
+};
+
+static size_t lay_out_gradients(struct gradients *parts, float *scratch, const struct layer *layer,
+                                size_t count) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer), used = 0;
+    struct {
+        float **part;
+        size_t size;
+    } layout[] = {
+        {&parts->fixed, steps * stride},
+        {&parts->column, stride},
+        {&parts->row, stride},
+        {&parts->share, count * stride},
+        {&parts->input_weight, width},
+        {&parts->place, steps * width},
+        {&parts->query_base, steps * width},
+        {&parts->key_base, steps * width},
+        {&parts->query_slope, width},
+        {&parts->key_slope, width},
+        {&parts->pooled_input, count * width},
+    };
+    for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
+        *layout[i].part = scratch == NULL ? NULL : scratch + used;
+        used += layout[i].size;
+    }
+    return used;
+}
+
+/* Forward needs a padded example's own fixed scores instead. */
+static size_t scratch_size(const struct layer *layer, size_t count) {
+    struct gradients parts;
+    size_t gradients = lay_out_gradients(&parts, NULL, layer, count);
+    size_t padded = layer->input.steps * (padded_steps(layer) + 1);
+    return gradients > padded ? gradients : padded;
+}
+
+/* Hides in fixed[T][stride] what the mask and the padding to whole vectors hide from all examples. */
+static void hide_masked_scores(const struct layer *layer, float *fixed) {
+    size_t steps = layer->input.steps, stride = padded_steps(layer);
+    for (size_t i = 0; i < steps; i++)
+        for (size_t j = layer->options.mask == ATTENTION_MASK_CAUSAL ? i + 1 : steps; j < stride; j++)
+            fixed[i * stride + j] = -INFINITY;
+}
+
+/* Hides what is padding in one example. */
+static void hide_padded_scores(const struct layer *layer, size_t example, float *fixed,
+                               const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, stride = padded_steps(layer);
+    for (size_t i = 0; i < steps; i++)
+        for (size_t j = 0; j < steps; j++)
+            if (!scalar_attention_is_real(layer, example, i, pass) ||
+                !scalar_attention_is_real(layer, example, j, pass))
+                fixed[i * stride + j] = -INFINITY;
+}
+
+/* p_t: the input's bias and the position. */
+static void fill_places(const struct layer *layer, const struct scalar_attention_parts *weights,
+                        float *place) {
+    size_t steps = layer->input.steps, width = layer->output.width;
+    memset(place, 0, steps * width * sizeof *place);
+    if (layer->options.position == POSITION_LEARNED)
+        memcpy(place, weights->positions, steps * width * sizeof *place);
+    else if (layer->options.position == POSITION_SINUSOIDAL)
+        sinusoidal_position_fill(place, steps, width);
+    for (size_t t = 0; t < steps; t++)
+        for (size_t k = 0; k < width; k++)
+            place[t * width + k] += weights->input_bias[k];
+}
+
+static void prepare_batch(const struct layer *layer, const struct scalar_attention_parts *weights,
+                          const struct saved_parts *parts, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    float scale = score_scale(layer);
+    fill_places(layer, weights, parts->place);
+    linear_forward(weights->query_weight, weights->query_bias, parts->place, parts->query_base, steps, width,
+                   width);
+    linear_forward(weights->key_weight, weights->key_bias, parts->place, parts->key_base, steps, width,
+                   width);
+    matrix_multiply_transposed_b(1, width, width, 1, weights->input_weight, width, weights->query_weight,
+                                 width, 0, parts->query_slope, width);
+    matrix_multiply_transposed_b(1, width, width, 1, weights->input_weight, width, weights->key_weight, width,
+                                 0, parts->key_slope, width);
+    memset(parts->column, 0, stride * sizeof *parts->column);
+    memset(parts->row, 0, stride * sizeof *parts->row);
+    matrix_multiply_transposed_b(1, steps, width, scale, parts->query_slope, width, parts->key_base, width, 0,
+                                 parts->column, steps);
+    matrix_multiply_transposed_b(1, steps, width, scale, parts->key_slope, width, parts->query_base, width, 0,
+                                 parts->row, steps);
+    matrix_multiply_transposed_b(steps, steps, width, scale, parts->query_base, width, parts->key_base, width,
+                                 0, parts->fixed, stride);
+    hide_masked_scores(layer, parts->fixed);
+    pass->kernels->largest_of_rows(parts->fixed, steps, stride, parts->fixed_largest);
+}
+
+static void range_of(const float *values, size_t count, float *least, float *largest) {
+    *least = *largest = values[0];
+    for (size_t j = 1; j < count; j++) {
+        *least = values[j] < *least ? values[j] : *least;
+        *largest = values[j] > *largest ? values[j] : *largest;
+    }
+}
+
+static float dot(const float *a, const float *b, size_t count) {
+    float sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static struct shared_scores scores_of(const struct layer *layer, const struct saved_parts *parts) {
+    struct shared_scores scores = {.steps = layer->input.steps,
+                                   .stride = padded_steps(layer),
+                                   .row = parts->row,
+                                   .column = parts->column,
+                                   .fixed = parts->fixed,
+                                   .fixed_largest = parts->fixed_largest};
+    scores.square = score_scale(layer) * dot(parts->query_slope, parts->key_slope, layer->output.width);
+    range_of(scores.column, scores.steps, &scores.column_least, &scores.column_largest);
+    return scores;
+}
+
+/* Softmax of one example; leaves m in its share. */
+static void attend(const struct layer *layer, const struct saved_parts *parts, struct shared_scores scores,
+                   const float *input, size_t b, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, stride = scores.stride, at = b * stride;
+    float *x = parts->x + at, *share = parts->share + at;
+    memcpy(x, input + b * steps, steps * sizeof *x);
+    memset(x + steps, 0, (stride - steps) * sizeof *x);
+    if (pass->present != NULL) {
+        float *fixed = pass->scratch, *largest = fixed + steps * stride;
+        memcpy(fixed, scores.fixed, steps * stride * sizeof *fixed);
+        hide_padded_scores(layer, b, fixed, pass);
+        pass->kernels->largest_of_rows(fixed, steps, stride, largest);
+        scores.fixed = fixed;
+        scores.fixed_largest = largest;
+    }
+    pass->kernels->shared_scores_forward(&scores, x, parts->exponentials + b * steps * stride,
+                                         parts->inverse_sums + at, share);
+    size_t queries = scalar_attention_real_steps(layer, b, pass);
+    float factor = queries > 0 ? 1 / (float)queries : 0, pooled = 0;
+    for (size_t j = 0; j < stride; j++) {
+        share[j] *= factor;
+        pooled += share[j] * x[j];
+    }
+    parts->pooled[b] = pooled;
+}
+
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    struct scalar_attention_parts weights = scalar_attention_parts_of(layer, parameters);
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    prepare_batch(layer, &weights, &parts, pass);
+    struct shared_scores scores = scores_of(layer, &parts);
+    for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++)
+        attend(layer, &parts, scores, input, b, pass);
+    matrix_multiply(pass->count, width, steps, 1, parts.share, stride, parts.place, width, 0,
+                    parts.pooled_input, width);
+    matrix_multiply(pass->count, width, 1, 1, parts.pooled, 1, weights.input_weight, width, 1,
+                    parts.pooled_input, width);
+    linear_forward(weights.value_weight, weights.value_bias, parts.pooled_input, output, pass->count, width,
+                   width);
+}
+
+/* grad_x[T] of one example: as the key j in every row, as the query i in its own, and in z. */
+static void send_to_input(const struct layer *layer, const struct saved_parts *parts,
+                          const struct gradients *gradients, const struct shared_scores *scores, size_t b,
+                          float grad_pooled, float *grad_x) {
+    size_t steps = layer->input.steps, stride = scores->stride, at = b * stride;
+    const float *grad_share = gradients->share + at, *share = parts->share + at, *x = parts->x + at;
+    for (size_t j = 0; j < steps; j++)
+        grad_x[j] = share[j] * grad_pooled;
+    for (size_t i = 0; i < steps; i++) {
+        const float *row = parts->exponentials + (b * steps + i) * stride;
+        float inverse = parts->inverse_sums[at + i], mean = inverse * dot(row, grad_share, stride);
+        float slope = scores->square * x[i] + scores->row[i];
+        for (size_t j = 0; j < steps; j++) {
+            float change = inverse * row[j] * (grad_share[j] - mean);
+            grad_x[j] += change * slope;
+            grad_x[i] += change * (scores->square * x[j] + scores->column[j]);
+        }
+    }
+}
+
+/* One example's part in the gradients of A, B, C, D and x. gradients->share holds dm. */
+static void attend_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
+                            const struct saved_parts *parts, const struct gradients *gradients,
+                            const struct shared_scores *scores, struct shared_scores_gradient *sums, size_t b,
+                            float *grad_input, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = scores->stride;
+    const float *x = parts->x + b * stride;
+    float *grad_share = gradients->share + b * stride;
+    size_t queries = scalar_attention_real_steps(layer, b, pass);
+    float grad_pooled = dot(weights->input_weight, gradients->pooled_input + b * width, width);
+    float factor = queries > 0 ? LN_OF_2 / (float)queries : 0;
+    for (size_t j = 0; j < steps; j++)
+        grad_share[j] = factor * (grad_share[j] + grad_pooled * x[j]);
+    pass->kernels->shared_scores_backward(scores, x, parts->exponentials + b * steps * stride,
+                                          parts->inverse_sums + b * stride, grad_share, sums);
+    if (grad_input != NULL)
+        send_to_input(layer, parts, gradients, scores, b, grad_pooled, grad_input + b * steps);
+}
+
+/* From the gradients of A, B, C, D to those of Uq, Uk, Pq, Pk. */
+static void split_scores(const struct layer *layer, const struct saved_parts *parts,
+                         const struct gradients *gradients, float grad_square) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    float scale = score_scale(layer);
+    for (size_t k = 0; k < width; k++) {
+        gradients->query_slope[k] = scale * grad_square * parts->key_slope[k];
+        gradients->key_slope[k] = scale * grad_square * parts->query_slope[k];
+    }
+    matrix_multiply(1, width, steps, scale, gradients->column, stride, parts->key_base, width, 1,
+                    gradients->query_slope, width);
+    matrix_multiply(1, width, steps, scale, gradients->row, stride, parts->query_base, width, 1,
+                    gradients->key_slope, width);
+    matrix_multiply(steps, width, steps, scale, gradients->fixed, stride, parts->key_base, width, 0,
+                    gradients->query_base, width);
+    matrix_multiply(steps, width, 1, scale, gradients->row, 1, parts->key_slope, width, 1,
+                    gradients->query_base, width);
+    matrix_multiply_transposed_a(steps, width, steps, scale, gradients->fixed, stride, parts->query_base,
+                                 width, 0, gradients->key_base, width);
+    matrix_multiply(steps, width, 1, scale, gradients->column, 1, parts->query_slope, width, 1,
+                    gradients->key_base, width);
+}
+
+/* Through one projection, query or key: weight and bias, and what it sends to u and p. */
+static void project_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
+                             const struct saved_parts *parts, const struct gradients *gradients,
+                             const float *weight, const float *grad_slope, const float *grad_base,
+                             float *grad_weight, float *grad_bias) {
+    size_t steps = layer->input.steps, width = layer->output.width;
+    linear_backward(weight, parts->place, grad_base, gradients->place, true, grad_weight, grad_bias, steps,
+                    width, width);
+    matrix_multiply(width, width, 1, 1, grad_slope, 1, weights->input_weight, width, 1, grad_weight, width);
+    matrix_multiply(1, width, width, 1, grad_slope, width, weight, width, 1, gradients->input_weight, width);
+}
+
+static void add_parameter_gradients(const struct layer *layer, const struct scalar_attention_parts *weights,
+                                    const struct saved_parts *parts, const struct gradients *gradients,
+                                    float grad_square, const struct scalar_attention_parts *to,
+                                    const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    /* z = (m.x) u + sum_j m_j p_j */
+    matrix_multiply(1, width, pass->count, 1, parts->pooled, pass->count, gradients->pooled_input, width, 0,
+                    gradients->input_weight, width);
+    matrix_multiply_transposed_a(steps, width, pass->count, 1, parts->share, stride, gradients->pooled_input,
+                                 width, 0, gradients->place, width);
+    split_scores(layer, parts, gradients, grad_square);
+    project_backward(layer, weights, parts, gradients, weights->query_weight, gradients->query_slope,
+                     gradients->query_base, to->query_weight, to->query_bias);
+    project_backward(layer, weights, parts, gradients, weights->key_weight, gradients->key_slope,
+                     gradients->key_base, to->key_weight, to->key_bias);
+    pass->kernels->add_column_sums(gradients->input_weight, 1, width, to->input_weight);
+    pass->kernels->add_column_sums(gradients->place, steps, width, to->input_bias);
+    if (to->positions != NULL)
+        pass->kernels->add_column_sums(gradients->place, 1, steps * width, to->positions);
+}
+
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
+    (void)input;
+    (void)output;
+    size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
+    struct scalar_attention_parts weights = scalar_attention_parts_of(layer, parameters), to = {0};
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    struct gradients gradients;
+    lay_out_gradients(&gradients, pass->scratch, layer, pass->count);
+    if (grad_parameters != NULL)
+        to = scalar_attention_parts_of(layer, grad_parameters);
+    linear_backward(weights.value_weight, parts.pooled_input, grad_output, gradients.pooled_input, false,
+                    to.value_weight, to.value_bias, pass->count, width, width);
+    /* Sums begin, and padding is, zero. */
+    memset(gradients.fixed, 0, steps * stride * sizeof *gradients.fixed);
+    memset(gradients.column, 0, stride * sizeof *gradients.column);
+    memset(gradients.row, 0, stride * sizeof *gradients.row);
+    memset(gradients.share, 0, pass->count * stride * sizeof *gradients.share);
+    matrix_multiply_transposed_b(pass->count, steps, width, 1, gradients.pooled_input, width, parts.place,
+                                 width, 0, gradients.share, stride);
+    struct shared_scores scores = scores_of(layer, &parts);
+    struct shared_scores_gradient sums = {0, gradients.row, gradients.column, gradients.fixed};
+    for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++)
+        attend_backward(layer, &weights, &parts, &gradients, &scores, &sums, b, grad_input, pass);
+    if (grad_parameters != NULL)
+        add_parameter_gradients(layer, &weights, &parts, &gradients, sums.square, &to, pass);
+}
+
+static void attention(const struct layer *layer, const float *parameters, const float *input,
+                      const float *saved, float *weights, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    size_t steps = layer->input.steps, stride = padded_steps(layer);
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    for (size_t b = 0; b < pass->count; b++)
+        for (size_t i = 0; i < steps; i++)
+            for (size_t j = 0; j < steps; j++)
+                weights[(b * steps + i) * steps + j] =
+                    parts.exponentials[(b * steps + i) * stride + j] * parts.inverse_sums[b * stride + i];
+}
+
+const struct layer_type layer_scalar_attention = {
+    .name = "attention over numbers with positions, averaged over its queries",
+    .shares_work = true,
+    .output_shape = scalar_attention_output_shape,
+    .describe = scalar_attention_describe,
+    .initialise = scalar_attention_initialise,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+    .attention = attention,
+};

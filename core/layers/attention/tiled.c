@@ -1,0 +1,299 @@
+/* Attention averaged over its queries, in tiles: see tiled.h. */
+#include "core/layers/attention/tiled.h"
+
+#include "core/layers/attention/pooled.h"
+#include "core/layers/linear.h"
+#include "core/math/matrix.h"
+#include "core/math/tile_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A tile is 23 kB. Its width is no power of two, so that rows do not compete for the same lines of a cache.
+ */
+enum { QUERIES = 24, KEYS = 240 };
+
+static size_t tile_count(size_t steps) {
+    return (steps + KEYS - 1) / KEYS;
+}
+
+/* What forward leaves for backward. */
+struct saved_parts {
+    float *query, *key; /* [count][T][width] */
+    float
+        *normaliser; /* [count][T]: log of a row's sum of exponentials; INFINITY where nothing is attended */
+    float *share;    /* [count][T]: m */
+    float *pooled_input; /* [count][width]: sum_j m_j h_j */
+};
+
+static struct saved_parts parts_of(float *saved, const struct layer *layer, size_t count) {
+    size_t steps = layer->input.steps, size = count * steps * layer->input.width;
+    struct saved_parts parts = {.query = saved, .key = saved + size};
+    parts.normaliser = parts.key + size;
+    parts.share = parts.normaliser + count * steps;
+    parts.pooled_input = parts.share + count * steps;
+    return parts;
+}
+
+static size_t saved_size(const struct layer *layer, size_t count) {
+    size_t steps = layer->input.steps, width = layer->input.width;
+    return count * (2 * steps * width + 2 * steps + width);
+}
+
+/* Working memory. */
+struct work {
+    float *keys_transposed;       /* [tiles][width][KEYS] */
+    float *tiles;                 /* [tiles][QUERIES][KEYS]: a block of queries against all keys */
+    float *largest;               /* [tiles][QUERIES]: as far as each tile knew it */
+    float *a;                     /* [T] */
+    float *u;                     /* [count][width] */
+    float *grad_query, *grad_key; /* [count][T][width] */
+};
+
+static struct work work_of(float *scratch, const struct layer *layer, size_t count) {
+    size_t steps = layer->input.steps, width = layer->input.width, tiles = tile_count(steps);
+    struct work work = {.keys_transposed = scratch};
+    work.tiles = work.keys_transposed + tiles * width * KEYS;
+    work.largest = work.tiles + tiles * QUERIES * KEYS;
+    work.a = work.largest + tiles * QUERIES;
+    work.u = work.a + steps;
+    work.grad_query = work.u + count * width;
+    work.grad_key = work.grad_query + count * steps * width;
+    return work;
+}
+
+static size_t scratch_size(const struct layer *layer, size_t count) {
+    size_t steps = layer->input.steps, width = layer->input.width;
+    return tile_count(steps) * (width * KEYS + QUERIES * KEYS + QUERIES) + steps + count * width +
+           2 * count * steps * width;
+}
+
+/* One example. */
+struct example {
+    size_t steps, width;
+    float scale;
+    bool is_causal;
+    const uint8_t *present;           /* NULL: no padding */
+    float query_share;                /* 1 / its real steps, 0 without any */
+    const float *input, *query, *key; /* [T][width] */
+    float *normaliser, *share;
+    const struct kernels *kernels;
+};
+
+static struct example example_of(const struct layer *layer, const struct saved_parts *parts,
+                                 const float *input, const struct layer_pass *pass, size_t index) {
+    size_t steps = layer->input.steps, width = layer->input.width, first = index * steps, real = steps;
+    struct example example = {.steps = steps,
+                              .width = width,
+                              .scale = 1 / sqrtf((float)width),
+                              .is_causal = layer->options.mask == ATTENTION_MASK_CAUSAL,
+                              .present = pass->present == NULL ? NULL : pass->present + first,
+                              .input = input + first * width,
+                              .query = parts->query + first * width,
+                              .key = parts->key + first * width,
+                              .normaliser = parts->normaliser + first,
+                              .share = parts->share + first,
+                              .kernels = pass->kernels};
+    for (size_t t = 0; example.present != NULL && t < steps; t++)
+        real -= example.present[t] == 0;
+    example.query_share = real > 0 ? 1 / (float)real : 0;
+    return example;
+}
+
+static void transpose_keys(const struct example *example, float *transposed) {
+    for (size_t t = 0; t < example->steps; t++)
+        for (size_t j = 0; j < example->width; j++)
+            transposed[(t / KEYS * example->width + j) * KEYS + t % KEYS] =
+                example->key[t * example->width + j];
+}
+
+/* A block of queries, and how many tiles of keys there are that any of them sees. */
+struct block {
+    size_t first, queries, tiles;
+};
+
+static struct block block_at(const struct example *example, size_t first, size_t end) {
+    struct block block = {first, end - first < QUERIES ? end - first : QUERIES, tile_count(example->steps)};
+    if (example->is_causal)
+        block.tiles = (first + block.queries - 1) / KEYS + 1;
+    return block;
+}
+
+/* Sets the scores of hidden keys to -infinity. */
+static void hide_keys(const struct example *example, const struct block *block, size_t first_key,
+                      const struct tile *tile) {
+    for (size_t i = 0; i < tile->rows; i++)
+        for (size_t j = 0; j < tile->columns; j++) {
+            size_t key = first_key + j;
+            if ((example->is_causal && key > block->first + i) ||
+                (example->present != NULL && example->present[key] == 0))
+                tile->values[i * tile->stride + j] = -INFINITY;
+        }
+}
+
+/* The scores of a block against the keys of tile number `index`, before they are scaled. */
+static struct tile score_tile(const struct example *example, const struct work *work,
+                              const struct block *block, size_t index) {
+    size_t first = index * KEYS, left = example->steps - first, width = example->width;
+    struct tile tile = {work->tiles + index * QUERIES * KEYS, block->queries, left < KEYS ? left : KEYS, KEYS,
+                        example->scale};
+    matrix_multiply(tile.rows, tile.columns, width, 1, example->query + block->first * width, width,
+                    work->keys_transposed + index * width * KEYS, KEYS, 0, tile.values, KEYS);
+    bool crosses_diagonal = example->is_causal && first + tile.columns > block->first;
+    if (crosses_diagonal || example->present != NULL)
+        hide_keys(example, block, first, &tile);
+    return tile;
+}
+
+/* Normalisers of a block's rows; INFINITY, so that all their weights are 0, where a query is padding or sees
+ * nothing. */
+static void finish_rows(const struct example *example, const struct block *block, const float *largest,
+                        const float *sums) {
+    for (size_t i = 0; i < block->queries; i++) {
+        size_t query = block->first + i;
+        bool is_padding = example->present != NULL && example->present[query] == 0;
+        example->normaliser[query] = is_padding || !(sums[i] > 0) ? INFINITY : largest[i] + logf(sums[i]);
+    }
+}
+
+/* Adds a block's part of m to `share`. Each tile was computed with the largest score known by then. */
+static void attend_block(const struct example *example, const struct work *work, const struct block *block) {
+    float largest[QUERIES], sums[QUERIES] = {0}, factors[QUERIES];
+    for (size_t i = 0; i < QUERIES; i++)
+        largest[i] = -INFINITY;
+    for (size_t t = 0; t < block->tiles; t++) {
+        struct tile tile = score_tile(example, work, block, t);
+        example->kernels->tile_softmax(&tile, largest, sums);
+        memcpy(work->largest + t * QUERIES, largest, sizeof largest);
+    }
+    finish_rows(example, block, largest, sums);
+    for (size_t t = 0; t < block->tiles; t++) {
+        size_t first = t * KEYS, left = example->steps - first, keys = left < KEYS ? left : KEYS;
+        for (size_t i = 0; i < block->queries; i++)
+            factors[i] = example->query_share *
+                         expf(work->largest[t * QUERIES + i] - example->normaliser[block->first + i]);
+        matrix_multiply(1, keys, block->queries, 1, factors, QUERIES, work->tiles + t * QUERIES * KEYS, KEYS,
+                        1, example->share + first, keys);
+    }
+}
+
+static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
+                    float *saved, const struct layer_pass *pass) {
+    size_t steps = layer->input.steps, width = layer->input.width, rows = pass->count * steps;
+    struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    struct work work = work_of(pass->scratch, layer, pass->count);
+    linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
+    linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
+    memset(parts.share, 0, rows * sizeof *parts.share);
+    for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
+        struct example example = example_of(layer, &parts, input, pass, i);
+        transpose_keys(&example, work.keys_transposed);
+        for (size_t first = 0; first < steps; first += QUERIES) {
+            struct block block = block_at(&example, first, steps);
+            attend_block(&example, &work, &block);
+        }
+        matrix_multiply(1, width, steps, 1, example.share, steps, example.input, width, 0,
+                        parts.pooled_input + i * width, width);
+    }
+    linear_forward(weights.value, weights.value_bias, parts.pooled_input, output, pass->count, width, width);
+}
+
+/* Gradients of a block's queries, and its part of those of the keys. */
+static void attend_block_backward(const struct example *example, const struct work *work,
+                                  const struct block *block, float *grad_query, float *grad_key) {
+    size_t width = example->width;
+    float means[QUERIES] = {0};
+    struct tile tile;
+    for (size_t t = 0; t < block->tiles; t++) {
+        tile = score_tile(example, work, block, t);
+        example->kernels->tile_weights_and_means(&tile, example->normaliser + block->first,
+                                                 work->a + t * KEYS, means);
+    }
+    for (size_t t = 0; t < block->tiles; t++) {
+        size_t first = t * KEYS, left = example->steps - first;
+        tile.values = work->tiles + t * QUERIES * KEYS;
+        tile.columns = left < KEYS ? left : KEYS;
+        example->kernels->tile_backward(&tile, work->a + first, 0, means);
+        matrix_multiply(tile.rows, width, tile.columns, 1, tile.values, KEYS, example->key + first * width,
+                        width, t > 0 ? 1 : 0, grad_query + block->first * width, width);
+        matrix_multiply_transposed_a(tile.columns, width, tile.rows, 1, tile.values, KEYS,
+                                     example->query + block->first * width, width, 1,
+                                     grad_key + first * width, width);
+    }
+}
+
+/* One example: gradients of its queries and keys, and what the mean sends to its input, m_j u. */
+static void attend_backward(const struct example *example, const struct work *work, const float *u,
+                            float *grad_query, float *grad_key, float *grad_input) {
+    size_t steps = example->steps, width = example->width;
+    transpose_keys(example, work->keys_transposed);
+    matrix_multiply(steps, 1, width, example->query_share, example->input, width, u, 1, 0, work->a, 1);
+    memset(grad_key, 0, steps * width * sizeof *grad_key);
+    for (size_t first = 0; first < steps; first += QUERIES) {
+        struct block block = block_at(example, first, steps);
+        attend_block_backward(example, work, &block, grad_query, grad_key);
+    }
+    if (grad_input != NULL)
+        matrix_multiply(steps, width, 1, 1, example->share, 1, u, width, 0, grad_input, width);
+}
+
+static void backward(const struct layer *layer, const float *parameters, const float *input,
+                     const float *output, float *saved, float *grad_output, float *grad_input,
+                     float *grad_parameters, const struct layer_pass *pass) {
+    (void)output;
+    size_t steps = layer->input.steps, width = layer->input.width, rows = pass->count * steps;
+    struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
+    struct pooled_attention_gradients own = pooled_attention_gradients_of(grad_parameters, width);
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    struct work work = work_of(pass->scratch, layer, pass->count);
+    linear_backward(weights.value, parts.pooled_input, grad_output, work.u, false, own.value, own.value_bias,
+                    pass->count, width, width);
+    for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
+        struct example example = example_of(layer, &parts, input, pass, i);
+        size_t at = i * steps * width;
+        attend_backward(&example, &work, work.u + i * width, work.grad_query + at, work.grad_key + at,
+                        grad_input == NULL ? NULL : grad_input + at);
+    }
+    linear_backward(weights.query, input, work.grad_query, grad_input, true, own.query, own.query_bias, rows,
+                    width, width);
+    linear_backward(weights.key, input, work.grad_key, grad_input, true, own.key, own.key_bias, rows, width,
+                    width);
+}
+
+/* Weights of some queries, a block at a time, from the normalisers that forward left. */
+static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
+                           float *saved, size_t first_query, size_t queries, float *weights,
+                           const struct layer_pass *pass) {
+    (void)parameters;
+    size_t steps = layer->input.steps;
+    struct saved_parts parts = parts_of(saved, layer, pass->count);
+    struct work work = work_of(pass->scratch, layer, pass->count);
+    memset(weights, 0, pass->count * queries * steps * sizeof *weights);
+    for (size_t i = 0; i < pass->count; i++, weights += queries * steps) {
+        struct example example = example_of(layer, &parts, input, pass, i);
+        transpose_keys(&example, work.keys_transposed);
+        for (size_t first = first_query; first < first_query + queries; first += QUERIES) {
+            struct block block = block_at(&example, first, first_query + queries);
+            for (size_t t = 0; t < block.tiles; t++) {
+                struct tile tile = score_tile(&example, &work, &block, t);
+                example.kernels->tile_weights(&tile, example.normaliser + first);
+                for (size_t row = 0; row < tile.rows; row++)
+                    memcpy(weights + (first - first_query + row) * steps + t * KEYS, tile.values + row * KEYS,
+                           tile.columns * sizeof *weights);
+            }
+        }
+    }
+}
+
+const struct layer_type layer_tiled_attention = {
+    .name = "attention, averaged over its queries, in tiles",
+    .output_shape = pooled_attention_output_shape,
+    .describe = pooled_attention_describe,
+    .initialise = pooled_attention_initialise,
+    .saved_size = saved_size,
+    .scratch_size = scratch_size,
+    .forward = forward,
+    .backward = backward,
+    .attention_rows = attention_rows,
+};

@@ -1,0 +1,195 @@
+/* parameter_set_from_text: values in the command line's notation, handed to the setters that check them. */
+#include "core/parameters/parameter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool fault_memory(struct parameter_faults *faults) {
+    if (faults != NULL)
+        faults->out_of_memory = true;
+    return false;
+}
+
+static const char *skip_space(const char *text) {
+    while (isspace((unsigned char)*text))
+        text++;
+    return text;
+}
+
+/* Whether `text` is one number and nothing else. */
+static bool parse_real(const char *text, double *number) {
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && *skip_space(end) == '\0';
+}
+
+static bool parse_integer(const char *text, int64_t *number) {
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return errno == 0 && end != text && *skip_space(end) == '\0';
+}
+
+/* Splits a copy of `text` at its commas, in place; members lose the spaces around them. *members is released
+ * with free(), and so is *copy. An empty text has no members. */
+static bool split_members(const char *text, char **copy, char ***members, size_t *count) {
+    size_t most = 1;
+    for (const char *at = text; *at != '\0'; at++)
+        most += *at == ',';
+    *copy = strdup(text);
+    *members = calloc(most, sizeof **members);
+    *count = 0;
+    if (*copy == NULL || *members == NULL)
+        return false;
+    if (*skip_space(text) == '\0')
+        return true;
+    char *next = *copy;
+    while (next != NULL) {
+        char *comma = strchr(next, ',');
+        if (comma != NULL)
+            *comma = '\0';
+        while (isspace((unsigned char)*next))
+            next++;
+        size_t length = strlen(next);
+        while (length > 0 && isspace((unsigned char)next[length - 1]))
+            next[--length] = '\0';
+        (*members)[(*count)++] = next;
+        next = comma != NULL ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+static bool set_integers_from_members(struct parameter_set *set, size_t index, char **members, size_t count,
+                                      struct parameter_faults *faults) {
+    int64_t *numbers = calloc(count > 0 ? count : 1, sizeof *numbers);
+    if (numbers == NULL)
+        return fault_memory(faults);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        good = parse_integer(members[i], &numbers[i]);
+        if (!good)
+            parameter_faults_add(faults, set->declarations[index].name,
+                                 "member %zu must be a whole number; got \"%.40s\"", i + 1, members[i]);
+    }
+    good = good && parameter_set_integers(set, index, numbers, count, faults);
+    free(numbers);
+    return good;
+}
+
+static bool set_list_from_text(struct parameter_set *set, size_t index, const char *text,
+                               struct parameter_faults *faults) {
+    char *copy, **members;
+    size_t count;
+    bool good = split_members(text, &copy, &members, &count);
+    if (!good)
+        fault_memory(faults);
+    else if (set->declarations[index].type == PARAMETER_INTEGER_LIST)
+        good = set_integers_from_members(set, index, members, count, faults);
+    else
+        good = parameter_set_texts(set, index, (const char *const *)members, count, faults);
+    free(members);
+    free(copy);
+    return good;
+}
+
+/* Consumes `wanted` and the spaces before it. */
+static bool take_character(const char **at, char wanted) {
+    *at = skip_space(*at);
+    if (**at != wanted)
+        return false;
+    ++*at;
+    return true;
+}
+
+struct matrix_text {
+    float *numbers; /* owned by the caller, large enough for every number of the text */
+    size_t count, rows, columns;
+};
+
+/* One row: "[1, 0.5]". Returns NULL where it is well formed, else what is wrong. */
+static const char *parse_row(const char **at, struct matrix_text *matrix) {
+    size_t columns = 0;
+    if (!take_character(at, '['))
+        return "must be a matrix such as [[1,0],[0,1]]";
+    if (!take_character(at, ']')) {
+        do {
+            char *end;
+            matrix->numbers[matrix->count] = strtof(*at, &end);
+            if (end == *at)
+                return "must be a matrix of numbers such as [[1,0],[0,1]]";
+            *at = end;
+            matrix->count++;
+            columns++;
+        } while (take_character(at, ','));
+        if (!take_character(at, ']'))
+            return "must be a matrix such as [[1,0],[0,1]]: a ']' is missing";
+    }
+    if (matrix->rows > 0 && columns != matrix->columns)
+        return "must be a matrix whose rows all have one length";
+    matrix->columns = columns;
+    matrix->rows++;
+    return NULL;
+}
+
+static const char *parse_matrix(const char *text, struct matrix_text *matrix) {
+    const char *at = text;
+    if (!take_character(&at, '['))
+        return "must be a matrix such as [[1,0],[0,1]]";
+    if (!take_character(&at, ']')) {
+        do {
+            const char *fault = parse_row(&at, matrix);
+            if (fault != NULL)
+                return fault;
+        } while (take_character(&at, ','));
+        if (!take_character(&at, ']'))
+            return "must be a matrix such as [[1,0],[0,1]]: a ']' is missing";
+    }
+    return *skip_space(at) == '\0' ? NULL : "must be a matrix and nothing after it";
+}
+
+static bool set_matrix_from_text(struct parameter_set *set, size_t index, const char *text,
+                                 struct parameter_faults *faults) {
+    /* Every number takes at least two characters with its separator. */
+    struct matrix_text matrix = {.numbers = calloc(strlen(text) / 2 + 1, sizeof(float))};
+    if (matrix.numbers == NULL)
+        return fault_memory(faults);
+    const char *fault = parse_matrix(text, &matrix);
+    bool good = fault == NULL;
+    if (good)
+        good = parameter_set_matrix(set, index, matrix.numbers, matrix.rows, matrix.columns, faults);
+    else
+        parameter_faults_add(faults, set->declarations[index].name, "%s", fault);
+    free(matrix.numbers);
+    return good;
+}
+
+bool parameter_set_from_text(struct parameter_set *set, size_t index, const char *text,
+                             struct parameter_faults *faults) {
+    double real;
+    int64_t integer;
+    parameter_unset(set, index);
+    switch (set->declarations[index].type) {
+    case PARAMETER_INTEGER:
+    case PARAMETER_REAL:
+        if (parse_integer(text, &integer))
+            return parameter_set_integer(set, index, integer, faults);
+        if (parse_real(text, &real))
+            return parameter_set_real(set, index, real, faults);
+        break;
+    case PARAMETER_BOOLEAN:
+        if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+            return parameter_set_boolean(set, index, text[0] == 't', faults);
+        break;
+    case PARAMETER_CHOICE:
+    case PARAMETER_TEXT:
+        break;
+    case PARAMETER_INTEGER_LIST:
+    case PARAMETER_CHOICE_LIST:
+        return set_list_from_text(set, index, text, faults);
+    case PARAMETER_MATRIX:
+        return set_matrix_from_text(set, index, text, faults);
+    }
+    return parameter_set_text(set, index, text, faults);
+}

@@ -1,0 +1,37 @@
+/* The handlers of all routes (routes.c), one api_*.c per resource. Each fills in request->response. */
+#ifndef ATTNLAB_SERVER_API_API_H
+#define ATTNLAB_SERVER_API_API_H
+
+#include "server/api/service.h"
+#include "server/http/request.h"
+
+void api_session_get(struct request *request);
+void api_session_create(struct request *request);
+void api_session_delete(struct request *request);
+void api_runs_create(struct request *request);
+void api_runs_list(struct request *request);
+void api_runs_get(struct request *request);
+void api_runs_cancel(struct request *request);
+void api_runs_delete(struct request *request);
+void api_events_of_run(struct request *request);
+void api_events_of_all(struct request *request);
+void api_metrics_get(struct request *request);
+void api_attention_get(struct request *request);
+void api_attention_mean_get(struct request *request);
+void api_weights_get(struct request *request);
+void api_predictions_create(struct request *request);
+void api_comparisons_create(struct request *request);
+void api_comparisons_list(struct request *request);
+void api_comparisons_get(struct request *request);
+void api_comparisons_cancel(struct request *request);
+void api_comparisons_delete(struct request *request);
+void api_experiments_list(struct request *request);
+void api_datasets_list(struct request *request);
+void api_datasets_create(struct request *request);
+void api_datasets_delete(struct request *request);
+void api_datasets_examples(struct request *request);
+void api_health_get(struct request *request);
+void api_openapi_get(struct request *request);
+void api_prometheus_get(struct request *request);
+
+#endif

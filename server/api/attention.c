@@ -1,0 +1,208 @@
+/* The attention matrices and the mean attention of a trained run, computed again from its weights. */
+#include "server/api/parameters.h"
+
+#include "server/formats/csv.h"
+#include "server/formats/json_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A whole number, or `word`, which stands for `word_value`; false with a fault. */
+static bool read_number_or_word(const struct parameter_set *query, const char *name, const char *word,
+                                size_t word_value, size_t *value, struct parameter_faults *faults) {
+    const char *given = parameter_text(query, name);
+    if (strcmp(given, word) == 0) {
+        *value = word_value;
+        return true;
+    }
+    char *end;
+    *value = strtoul(given, &end, 10);
+    if (*given < '0' || *given > '9' || *end || *value > 1000000000) {
+        parameter_faults_add(faults, name, "must be a whole number or %s; got \"%.40s\"", word, given);
+        return false;
+    }
+    return true;
+}
+
+struct question {
+    size_t epoch, example, layer;
+    int head;
+    struct attention_window window;
+};
+
+static void write_labels(struct text *text, const char *key, const char *const *labels, size_t count) {
+    json_write_begin_array(text, key);
+    for (size_t i = 0; i < count; i++)
+        json_write_string(text, NULL, labels[i]);
+    json_write_end_array(text);
+}
+
+static bool write_epochs_kept(struct service *service, struct text *text, const char *run_id,
+                              struct error *error) {
+    size_t *epochs = NULL;
+    size_t count = 0;
+    if (!service->store->list_epochs_kept(service->store, run_id, &epochs, &count, error))
+        return false;
+    json_write_begin_array(text, "epochs_kept");
+    for (size_t i = 0; i < count; i++)
+        json_write_integer(text, NULL, (int64_t)epochs[i]);
+    json_write_end_array(text);
+    free(epochs);
+    return true;
+}
+
+static bool write_matrix_json(struct request *request, struct text *text, const struct inspector_slot *slot,
+                              const struct question *question, const struct attention_matrix *matrix,
+                              struct error *error) {
+    struct result_sink sink = json_result_sink(text);
+    json_write_begin_object(text, NULL);
+    json_write_integer(text, "epoch", (int64_t)slot->epoch);
+    if (!write_epochs_kept(request->service, text, request_path_value(request, 0), error))
+        return false;
+    json_write_integer(text, "example", (int64_t)question->example);
+    json_write_integer(text, "examples", (int64_t)inspection_test_example_count(slot->inspection));
+    json_write_integer(text, "layer", (int64_t)question->layer);
+    if (question->head == INSPECTION_HEAD_MEAN)
+        json_write_string(text, "head", "mean");
+    else
+        json_write_integer(text, "head", question->head);
+    json_write_integer(text, "heads", (int64_t)inspection_head_count(slot->inspection));
+    json_write_integer(text, "layers", (int64_t)inspection_layer_count(slot->inspection));
+    json_write_integer(text, "query_from", (int64_t)matrix->first_query);
+    json_write_integer(text, "queries", (int64_t)matrix->all_queries);
+    write_labels(text, "query_labels", matrix->query_labels, matrix->queries);
+    write_labels(text, "key_labels", matrix->key_labels, matrix->keys);
+    result_matrix(&sink, "weights", matrix->weights, matrix->queries, matrix->keys);
+    json_write_end_object(text);
+    return true;
+}
+
+/* The first row and the first column hold the labels. */
+static void write_matrix_csv(struct text *text, const struct attention_matrix *matrix) {
+    text_append_string(text, "query");
+    for (size_t j = 0; j < matrix->keys; j++) {
+        csv_next_field(text);
+        csv_append_field(text, matrix->key_labels[j]);
+    }
+    csv_end_row(text);
+    for (size_t i = 0; i < matrix->queries; i++) {
+        csv_append_field(text, matrix->query_labels[i]);
+        for (size_t j = 0; j < matrix->keys; j++) {
+            csv_next_field(text);
+            csv_append_real(text, matrix->weights[i * matrix->keys + j]);
+        }
+        csv_end_row(text);
+    }
+}
+
+static void answer_matrix(struct request *request, const struct inspector_slot *slot,
+                          const struct question *question, const struct attention_matrix *matrix) {
+    struct error error = {0};
+    struct text text = {0};
+    if (request->match.format == FORMAT_NPY) {
+        npy_append_matrix(&text, matrix->weights, matrix->queries, matrix->keys);
+        response_set_text(&request->response, 200, "application/octet-stream", &text);
+    } else if (request->match.format == FORMAT_CSV) {
+        write_matrix_csv(&text, matrix);
+        response_set_text(&request->response, 200, "text/csv; charset=utf-8", &text);
+    } else if (write_matrix_json(request, &text, slot, question, matrix, &error)) {
+        response_set_text(&request->response, 200, "application/json", &text);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+    text_free(&text);
+}
+
+/* What the model and its test set bound; how many queries an example has is seen when it is run. */
+static void check_question(const struct inspection *inspection, const struct question *question,
+                           struct parameter_faults *faults) {
+    size_t examples = inspection_test_example_count(inspection);
+    size_t layers = inspection_layer_count(inspection), heads = inspection_head_count(inspection);
+    if (layers == 0) /* then all that is asked for is missing: inspection_attention_rows says so */
+        return;
+    if (question->example >= examples)
+        parameter_faults_add(faults, "example", "must be below %zu, the number of test examples; got %zu",
+                             examples, question->example);
+    if (question->layer >= layers)
+        parameter_faults_add(faults, "layer", "must be below %zu, the number of layers; got %zu", layers,
+                             question->layer);
+    if (question->head != INSPECTION_HEAD_MEAN && (size_t)question->head >= heads)
+        parameter_faults_add(faults, "head", "must be mean or below %zu, the number of heads; got %d", heads,
+                             question->head);
+    if (question->window.count > inspection_query_limit(inspection))
+        parameter_faults_add(faults, "query_count", "must be at most %zu for sequences this long; got %zu",
+                             inspection_query_limit(inspection), question->window.count);
+}
+
+void api_attention_get(struct request *request) {
+    struct question question = {.example = (size_t)parameter_integer(&request->query, "example"),
+                                .layer = (size_t)parameter_integer(&request->query, "layer"),
+                                .window = {(size_t)parameter_integer(&request->query, "query_from"),
+                                           (size_t)parameter_integer(&request->query, "query_count")}};
+    struct parameter_faults faults = {0};
+    struct error error = {0};
+    size_t head = 0;
+    bool is_mean = strcmp(parameter_text(&request->query, "head"), "mean") == 0;
+    read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &question.epoch, &faults);
+    read_number_or_word(&request->query, "head", "mean", 0, &head, &faults);
+    if (api_answer_faults(request, &faults))
+        return;
+    question.head = is_mean ? INSPECTION_HEAD_MEAN : (int)head;
+    struct inspector *inspector = request->service->inspector;
+    struct inspector_slot *slot =
+        inspector_acquire_run(inspector, request_path_value(request, 0), question.epoch, &error);
+    struct attention_matrix matrix;
+    if (slot)
+        check_question(slot->inspection, &question, &faults);
+    if (!slot)
+        response_set_error(&request->response, &error);
+    else if (!api_answer_faults(request, &faults) &&
+             inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
+                                       question.window, &matrix, &error))
+        answer_matrix(request, slot, &question, &matrix);
+    else if (error.code != ERROR_NONE)
+        response_set_field_error(&request->response, "query_from", &error);
+    inspector_release(inspector, slot);
+}
+
+static void answer_mean(struct request *request, size_t epoch, const struct attention_mean *mean) {
+    struct text text = {0};
+    if (request->match.format == FORMAT_CSV) {
+        text_append_string(&text, "key,weight\r\n");
+        for (size_t i = 0; i < mean->keys; i++) {
+            text_append_format(&text, "%zu,", i);
+            csv_append_real(&text, mean->weights[i]);
+            csv_end_row(&text);
+        }
+        response_set_text(&request->response, 200, "text/csv; charset=utf-8", &text);
+        return;
+    }
+    struct result_sink sink = json_result_sink(&text);
+    json_write_begin_object(&text, NULL);
+    json_write_integer(&text, "epoch", (int64_t)epoch);
+    result_vector(&sink, "weights", mean->weights, mean->keys);
+    json_write_integer(&text, "argmax", (int64_t)mean->argmax);
+    json_write_number(&text, "first", mean->first);
+    json_write_number(&text, "rest", mean->rest);
+    json_write_end_object(&text);
+    response_set_text(&request->response, 200, "application/json", &text);
+}
+
+void api_attention_mean_get(struct request *request) {
+    struct parameter_faults faults = {0};
+    struct error error = {0};
+    size_t epoch;
+    if (!read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &epoch, &faults)) {
+        api_answer_faults(request, &faults);
+        return;
+    }
+    struct inspector *inspector = request->service->inspector;
+    struct inspector_slot *slot =
+        inspector_acquire_run(inspector, request_path_value(request, 0), epoch, &error);
+    struct attention_mean mean;
+    if (slot && inspection_mean_attention(slot->inspection, &mean, &error))
+        answer_mean(request, slot->epoch, &mean);
+    else
+        response_set_error(&request->response, &error);
+    inspector_release(inspector, slot);
+}

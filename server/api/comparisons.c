@@ -1,0 +1,266 @@
+/* Comparisons: several variants of one experiment times several seeds, as one table. */
+#include "server/api/parameters.h"
+
+#include "core/experiments/experiments.h"
+#include "server/formats/csv.h"
+#include "server/formats/json_parameters.h"
+#include "server/formats/json_writer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VARIANTS_MAXIMUM = 32, SEEDS_MAXIMUM = 32 };
+
+static void answer_comparison(struct request *request, unsigned status, const struct comparison_view *view) {
+    struct text text = {0};
+    comparison_write_json(&text, NULL, view, access_owns(request, view->record.owner));
+    response_set_text(&request->response, status, "application/json", &text);
+}
+
+/* What a request for a comparison says, before its runs' parameters are prepared. */
+struct wanted {
+    const struct experiment *experiment;
+    const json_t *variants[VARIANTS_MAXIMUM];
+    const char *labels[VARIANTS_MAXIMUM];
+    size_t variant_count;
+    int64_t seeds[SEEDS_MAXIMUM];
+    size_t seed_count;
+    const char *name;
+};
+
+static void read_seeds(const json_t *object, struct wanted *wanted, struct parameter_faults *faults) {
+    const json_t *list = json_object_get(object, "seeds");
+    size_t count = json_array_size(list);
+    wanted->seed_count = 1;
+    if (!list) { /* then the seed is a parameter like the others */
+        wanted->seeds[0] = json_integer_value(json_object_get(object, "seed"));
+        return;
+    }
+    if (count < 1 || count > SEEDS_MAXIMUM) {
+        parameter_faults_add(faults, "seeds", "must be a list of 1 to %d whole numbers", SEEDS_MAXIMUM);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int64_t *seed = &wanted->seeds[i];
+        if (!json_read_integer(json_array_get(list, i), seed) || *seed < 0 || *seed > (int64_t)SEED_MAXIMUM) {
+            parameter_faults_add(faults, "seeds",
+                                 "must hold whole numbers from 0 to %.0f; the one at place %zu is none",
+                                 SEED_MAXIMUM, i);
+            *seed = 0;
+        }
+    }
+    wanted->seed_count = count;
+}
+
+/* What is common to all variants has no place in one, and its label none beside them. */
+static void check_places(const json_t *object, const struct wanted *wanted, struct parameter_faults *faults) {
+    static const char *const common[] = {"experiment", "name", "seeds", "variants"};
+    if (json_object_get(object, "label"))
+        parameter_faults_add(faults, "label", "belongs into a variant");
+    for (size_t i = 0; i < wanted->variant_count; i++)
+        for (size_t j = 0; j < sizeof common / sizeof *common; j++)
+            if (json_object_get(wanted->variants[i], common[j])) {
+                char field[96];
+                snprintf(field, sizeof field, "variants[%zu].%s", i, common[j]);
+                parameter_faults_add(faults, field, "is common to all variants: it belongs beside them");
+            }
+}
+
+/* Where the list is no good one empty variant stands for it, so that what is common is checked too. */
+static void read_variants(const json_t *object, struct wanted *wanted, struct parameter_faults *faults) {
+    const json_t *list = json_object_get(object, "variants");
+    size_t count = json_array_size(list);
+    wanted->variant_count = 1;
+    if (count < 1 || count > VARIANTS_MAXIMUM) {
+        parameter_faults_add(faults, "variants", "must be a list of 1 to %d objects, each with a label",
+                             VARIANTS_MAXIMUM);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        wanted->variants[i] = json_array_get(list, i);
+        wanted->labels[i] = json_string_value(json_object_get(wanted->variants[i], "label"));
+        if (!wanted->labels[i] || strlen(wanted->labels[i]) > 200) {
+            parameter_faults_add(faults, "variants",
+                                 "the one at place %zu needs a label: a text of at most 200 bytes", i);
+        }
+    }
+    wanted->variant_count = count;
+    check_places(object, wanted, faults);
+}
+
+static bool has_fault(const struct parameter_faults *faults, const struct parameter_fault *fault) {
+    for (size_t i = 0; i < faults->count; i++)
+        if (strcmp(faults->items[i].field, fault->field) == 0 &&
+            strcmp(faults->items[i].message, fault->message) == 0)
+            return true;
+    return false;
+}
+
+/* Moves the faults of one variant to the list of all, saying whose they are: what is common to all variants
+ * is wrong once, under its own name. */
+static void merge_faults(struct parameter_faults *all, struct parameter_faults *of_variant,
+                         const json_t *common, const struct wanted *wanted, size_t variant) {
+    for (size_t i = 0; i < of_variant->count; i++) {
+        const struct parameter_fault *fault = &of_variant->items[i];
+        char field[96];
+        bool is_common = json_object_get(common, fault->field) &&
+                         !json_object_get(wanted->variants[variant], fault->field);
+        snprintf(field, sizeof field, "variants[%zu].%.60s", variant, fault->field);
+        if (!is_common || !has_fault(all, fault))
+            parameter_faults_add(all, is_common ? fault->field : field, "%s", fault->message);
+    }
+    all->out_of_memory |= of_variant->out_of_memory;
+    parameter_faults_free(of_variant);
+}
+
+/* Prepares the sets of one variant: common parameters, the variant's own, the seed. */
+static bool prepare_variant(struct request *request, const struct wanted *wanted, size_t variant,
+                            struct parameter_set *sets, struct parameter_faults *faults) {
+    static const char *const reserved[] = {"experiment", "name", "seeds", "variants", "label", NULL};
+    bool is_prepared = true;
+    for (size_t i = 0; is_prepared && i < wanted->seed_count; i++) {
+        struct parameter_faults of_variant = {0};
+        json_t *seed =
+            json_object_get(request->json, "seeds") ? json_pack("{s:I}", "seed", wanted->seeds[i]) : NULL;
+        const json_t *const objects[] = {request->json, wanted->variants[variant], seed};
+        is_prepared = api_prepare_parameters(request, wanted->experiment, objects, seed ? 3 : 2, reserved,
+                                             &sets[i], &of_variant);
+        json_decref(seed);
+        bool has_faults = of_variant.count > 0;
+        merge_faults(faults, &of_variant, request->json, wanted, variant);
+        if (has_faults)
+            break; /* the other seeds have the same ones */
+    }
+    return is_prepared;
+}
+
+static void create_comparison(struct request *request, const struct wanted *wanted,
+                              const struct parameter_set *sets) {
+    const struct comparison_request creation = {.experiment = wanted->experiment,
+                                                .name = wanted->name,
+                                                .labels = wanted->labels,
+                                                .variant_count = wanted->variant_count,
+                                                .seeds = wanted->seeds,
+                                                .seed_count = wanted->seed_count,
+                                                .parameters = sets,
+                                                .owner = request->caller.owner,
+                                                .queue_limit = access_queue_limit(request),
+                                                .network = request->caller.network,
+                                                .network_limit = access_network_queue_limit(request)};
+    struct comparison_view view = {0};
+    struct error error = {0};
+    if (runs_create_comparison(request->service->runs, &creation, &view, &error)) {
+        answer_comparison(request, 201, &view);
+        response_add_header(&request->response, "Location", "/api/comparisons/%s", view.record.id);
+        comparison_view_clear(&view);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
+
+void api_comparisons_create(struct request *request) {
+    struct parameter_faults faults = {0};
+    struct wanted wanted = {.experiment = api_read_experiment(request->json, &faults),
+                            .name = api_read_text(request->json, "name", "", &faults)};
+    read_seeds(request->json, &wanted, &faults);
+    read_variants(request->json, &wanted, &faults);
+    size_t set_count = wanted.variant_count * wanted.seed_count;
+    struct parameter_set *sets = calloc(set_count + 1, sizeof *sets);
+    bool is_prepared = sets != NULL;
+    if (!sets)
+        response_set_problem(&request->response, 503, "out of memory; try again later");
+    for (size_t i = 0; is_prepared && wanted.experiment && i < wanted.variant_count; i++)
+        is_prepared = prepare_variant(request, &wanted, i, sets + i * wanted.seed_count, &faults);
+    if (is_prepared && !api_answer_faults(request, &faults))
+        create_comparison(request, &wanted, sets);
+    for (size_t i = 0; sets && i < set_count; i++)
+        parameter_set_free(&sets[i]);
+    free(sets);
+    parameter_faults_free(&faults);
+}
+
+void api_comparisons_list(struct request *request) {
+    const struct parameter_set *query = &request->query;
+    size_t limit = (size_t)parameter_integer(query, "limit");
+    const char *before = parameter_is_set(query, "before") ? parameter_text(query, "before") : NULL;
+    struct comparison_view *views = NULL;
+    struct error error = {0};
+    struct text text = {0};
+    size_t count = 0;
+    bool is_listed = runs_list_comparisons(request->service->runs, before, limit + 1, &views, &count, &error);
+    json_write_begin_object(&text, NULL);
+    json_write_begin_array(&text, "comparisons");
+    for (size_t i = 0; i < count && i < limit; i++)
+        comparison_write_json(&text, NULL, &views[i], access_owns(request, views[i].record.owner));
+    json_write_end_array(&text);
+    json_write_string(&text, "next", count > limit ? views[limit - 1].record.id : NULL);
+    json_write_end_object(&text);
+    if (is_listed)
+        response_set_text(&request->response, 200, "application/json", &text);
+    else
+        response_set_error(&request->response, &error);
+    for (size_t i = 0; i < count; i++)
+        comparison_view_clear(&views[i]);
+    free(views);
+    text_free(&text);
+}
+
+static void answer_csv(struct request *request, const struct comparison_view *view) {
+    struct text text = {0};
+    text_append_string(&text, "label");
+    for (size_t i = 0; i < view->seed_count; i++)
+        text_append_format(&text, ",accuracy_%zu", i + 1);
+    text_append_string(&text, ",mean,worst,parameter_count,seconds\r\n");
+    for (size_t row = 0; row < view->variant_count; row++) {
+        const struct comparison_row *values = &view->rows[row];
+        csv_append_field(&text, values->label);
+        for (size_t i = 0; i < view->seed_count; i++) {
+            csv_next_field(&text);
+            csv_append_number(&text, values->accuracies[i]);
+        }
+        csv_next_field(&text);
+        csv_append_number(&text, values->mean);
+        csv_next_field(&text);
+        csv_append_number(&text, values->worst);
+        csv_next_field(&text);
+        csv_append_number(&text, values->parameter_count > 0 ? (double)values->parameter_count : (double)NAN);
+        csv_next_field(&text);
+        csv_append_number(&text, values->seconds);
+        csv_end_row(&text);
+    }
+    response_set_text(&request->response, 200, "text/csv; charset=utf-8", &text);
+}
+
+void api_comparisons_get(struct request *request) {
+    struct comparison_view view = {0};
+    struct error error = {0};
+    if (!runs_find_comparison(request->service->runs, request_path_value(request, 0), &view, &error)) {
+        response_set_error(&request->response, &error);
+        return;
+    }
+    if (request->match.format == FORMAT_CSV)
+        answer_csv(request, &view);
+    else
+        answer_comparison(request, 200, &view);
+    comparison_view_clear(&view);
+}
+
+void api_comparisons_cancel(struct request *request) {
+    struct comparison_view view = {0};
+    struct error error = {0};
+    if (runs_cancel_comparison(request->service->runs, request_path_value(request, 0), &view, &error)) {
+        answer_comparison(request, 200, &view);
+        comparison_view_clear(&view);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
+
+void api_comparisons_delete(struct request *request) {
+    struct error error = {0};
+    if (runs_delete_comparison(request->service->runs, request_path_value(request, 0), &error))
+        response_set_empty(&request->response, 204);
+    else
+        response_set_error(&request->response, &error);
+}

@@ -1,0 +1,130 @@
+/* Data sets: the drawn ones and the user's own. */
+#include "server/api/api.h"
+
+#include "core/tasks/task.h"
+#include "server/formats/json_writer.h"
+#include "server/system/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *kind_name(enum dataset_kind kind) {
+    return kind == DATASET_TEXT ? "text" : "numbers";
+}
+
+/* A list for each class. */
+static void write_decisive_words(struct text *text, const char *const *const lists[2]) {
+    json_write_begin_array(text, "decisive_words");
+    for (size_t i = 0; i < 2; i++) {
+        json_write_begin_array(text, NULL);
+        for (const char *const *word = lists[i]; *word; word++)
+            json_write_string(text, NULL, *word);
+        json_write_end_array(text);
+    }
+    json_write_end_array(text);
+}
+
+static void write_drawn(struct text *text, const struct task_maker *maker) {
+    struct task_request defaults = {.name = maker->name};
+    struct task_summary summary;
+    maker->describe(&defaults, &summary);
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "name", maker->name);
+    json_write_string(text, "kind", kind_name(summary.kind));
+    json_write_string(text, "source", "drawn");
+    json_write_string(text, "summary", maker->summary);
+    if (maker->decisive_words[0])
+        write_decisive_words(text, maker->decisive_words);
+    json_write_end_object(text);
+}
+
+static void write_dataset(struct text *text, const struct request *request,
+                          const struct dataset_record *record) {
+    char created[32];
+    clock_format_rfc3339(record->created_ms, created);
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "name", record->name);
+    json_write_string(text, "kind", kind_name(record->is_text ? DATASET_TEXT : DATASET_NUMBERS));
+    json_write_string(text, "source", "given");
+    json_write_integer(text, "rows", (int64_t)record->row_count);
+    json_write_integer(text, "classes", (int64_t)record->class_count);
+    json_write_integer(text, "words", (int64_t)record->word_count);
+    json_write_integer(text, "size_bytes", (int64_t)record->size_bytes);
+    json_write_string(text, "created_at", created);
+    json_write_boolean(text, "may_delete", access_owns(request, record->owner));
+    json_write_end_object(text);
+}
+
+void api_datasets_list(struct request *request) {
+    struct dataset_record *records = NULL;
+    struct error error = {0};
+    struct text text = {0};
+    size_t count = 0;
+    if (!datasets_list(request->service->datasets, &records, &count, &error)) {
+        response_set_error(&request->response, &error);
+        return;
+    }
+    json_write_begin_object(&text, NULL);
+    json_write_begin_array(&text, "datasets");
+    for (size_t i = 0; task_makers[i]; i++)
+        write_drawn(&text, task_makers[i]);
+    for (size_t i = 0; i < count; i++) {
+        write_dataset(&text, request, &records[i]);
+        dataset_record_clear(&records[i]);
+    }
+    free(records);
+    json_write_end_array(&text);
+    json_write_end_object(&text);
+    response_set_text(&request->response, 200, "application/json", &text);
+}
+
+/* "csv" or "tsv" by the body's media type; NULL for another one. */
+static const char *find_format(const char *type) {
+    static const char *const types[][2] = {{"text/csv", "csv"}, {"text/tab-separated-values", "tsv"}};
+    size_t length = type ? strcspn(type, "; \t") : 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (length == strlen(types[i][0]) && strncasecmp(type, types[i][0], length) == 0)
+            return types[i][1];
+    return NULL;
+}
+
+void api_datasets_create(struct request *request) {
+    const char *type = request_header(request, "Content-Type");
+    const char *format = find_format(type);
+    const char *name =
+        parameter_is_set(&request->query, "name") ? parameter_text(&request->query, "name") : "";
+    struct dataset_record record = {0};
+    struct error error = {0};
+    struct text text = {0};
+    if (!format) {
+        response_set_problem(&request->response, 415,
+                             "the body must be text/csv or text/tab-separated-values; it is %.100s",
+                             type ? type : "of no stated type");
+        return;
+    }
+    if (!datasets_check_name(name, &error)) {
+        response_set_field_error(&request->response, "name", &error);
+        return;
+    }
+    if (!access_check_data(request, request->body.length))
+        return;
+    const char *bytes = request->body.bytes ? request->body.bytes : "";
+    if (!datasets_add(request->service->datasets, name, format, bytes, request->body.length,
+                      request->caller.owner, &record, &error)) {
+        response_set_field_error(&request->response, "body", &error);
+        return;
+    }
+    write_dataset(&text, request, &record);
+    response_set_text(&request->response, 201, "application/json", &text);
+    response_add_header(&request->response, "Location", "/api/datasets/%s/examples", record.name);
+    dataset_record_clear(&record);
+}
+
+void api_datasets_delete(struct request *request) {
+    struct error error = {0};
+    if (datasets_delete(request->service->datasets, request_path_value(request, 0), &error))
+        response_set_empty(&request->response, 204);
+    else
+        response_set_error(&request->response, &error);
+}

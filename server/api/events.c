@@ -1,0 +1,57 @@
+/* Event streams of one run and of all. */
+#include "server/api/api.h"
+#include "server/http/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Where to begin: after the id that a returning client has, from Last-Event-ID (which a browser sends) or
+ * ?after=; else `fresh`. False with a problem where it is no id. */
+static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *cursor) {
+    const char *given = request_header(request, "Last-Event-ID");
+    if (!given && parameter_is_set(&request->query, "after"))
+        given = parameter_text(&request->query, "after");
+    *cursor = fresh;
+    if (!given || !*given)
+        return true;
+    char *end;
+    errno = 0;
+    *cursor = strtoull(given, &end, 10);
+    if (*given < '0' || *given > '9' || *end || errno) {
+        struct parameter_faults faults = {0};
+        parameter_faults_add(&faults, "after", "must be the id of an event; got \"%.40s\"", given);
+        response_set_faults(&request->response, &faults);
+        parameter_faults_free(&faults);
+        return false;
+    }
+    return true;
+}
+
+static void answer_stream(struct request *request, const char *run_id, uint64_t fresh) {
+    struct error error = {0};
+    uint64_t cursor;
+    if (!read_cursor(request, fresh, &cursor))
+        return;
+    struct event_stream *stream = event_stream_create(request, run_id, cursor, &error);
+    if (stream)
+        response_set_stream(&request->response, stream);
+    else
+        response_set_error(&request->response, &error);
+}
+
+/* A run's stream begins with the run's beginning. */
+void api_events_of_run(struct request *request) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (runs_find(request->service->runs, request_path_value(request, 0), &run, &error)) {
+        answer_stream(request, run.id, 0);
+        run_record_clear(&run);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
+
+/* The stream of all runs begins with now. */
+void api_events_of_all(struct request *request) {
+    answer_stream(request, "", event_log_newest_id(request->service->event_log));
+}

@@ -1,0 +1,182 @@
+/* The very examples of a data set that a run sees. */
+#include "server/api/parameters.h"
+
+#include "core/tasks/task.h"
+#include "server/formats/csv.h"
+#include "server/formats/json_parameters.h"
+#include "server/formats/json_writer.h"
+
+#include <string.h>
+
+/* The query's arguments that are parameters of `train`. */
+struct example_parameters {
+    struct request *request;
+    struct parameter_set *set;
+    struct parameter_faults *faults;
+};
+
+static void read_parameter(void *owner, const char *name, const char *value) {
+    struct example_parameters *reading = owner;
+    int index = parameter_find(reading->set, name);
+    if (!*value || parameter_find(&reading->request->query, name) >= 0)
+        return;
+    if (strcmp(name, "task") == 0) {
+        parameter_faults_add(reading->faults, name, "is what the path names");
+    } else if (index < 0) {
+        static const char *const own[] = {"split", "offset", "limit", NULL};
+        json_add_unknown_fault(name, reading->set, own, reading->faults);
+    } else {
+        parameter_set_from_text(reading->set, (size_t)index, value, reading->faults);
+    }
+}
+
+/* The parameters of a run on this data set, and when it was given (0: it is drawn); false with the response
+ * set. */
+static bool prepare_example_parameters(struct request *request, struct parameter_set *set,
+                                       int64_t *created_ms) {
+    const struct experiment *train = experiment_find("train");
+    struct data_source data = datasets_source(request->service->datasets);
+    struct parameter_faults faults = {0};
+    struct example_parameters reading = {request, set, &faults};
+    struct error error = {0};
+    struct dataset_record record = {0};
+    if (!task_maker_find(request_path_value(request, 0)) &&
+        !datasets_find(request->service->datasets, request_path_value(request, 0), &record, &error)) {
+        response_set_error(&request->response, &error);
+        return false;
+    }
+    *created_ms = record.created_ms;
+    dataset_record_clear(&record);
+    if (!parameter_set_init(set, train->parameters, train->parameter_count, &error)) {
+        response_set_error(&request->response, &error);
+        return false;
+    }
+    parameter_set_text(set, (size_t)parameter_find(set, "task"), request_path_value(request, 0), &faults);
+    request_visit_query(request, read_parameter, &reading);
+    if (!experiment_prepare(train, set, &data, access_memory_limit(request), &faults, &error)) {
+        response_set_error(&request->response, &error);
+        parameter_faults_free(&faults);
+        return false;
+    }
+    access_check_parameters(request, set, &faults);
+    return !api_answer_faults(request, &faults);
+}
+
+static void write_example_json(struct text *text, const struct inspection *inspection, size_t index,
+                               const struct inspection_example *example) {
+    struct result_sink sink = json_result_sink(text);
+    json_write_begin_object(text, NULL);
+    json_write_integer(text, "index", (int64_t)index);
+    json_write_label(text, "label", inspection_class_name(inspection, example->label));
+    json_write_integer(text, "class_index", (int64_t)example->label);
+    if (example->values) {
+        result_vector(&sink, "values", example->values, example->length);
+    } else {
+        json_write_string(text, "text", example->text);
+        json_write_begin_array(text, "tokens");
+        for (size_t i = 0; i < example->token_count; i++)
+            json_write_string(text, NULL, example->tokens[i]);
+        json_write_end_array(text);
+        json_write_begin_array(text, "unknown");
+        for (size_t i = 0; i < example->token_count; i++)
+            json_write_boolean(text, NULL, example->unknown[i]);
+        json_write_end_array(text);
+        if (example->decisive_position >= 0)
+            json_write_integer(text, "decisive_position", example->decisive_position);
+        else
+            json_write_null(text, "decisive_position");
+    }
+    json_write_end_object(text);
+}
+
+static void write_example_csv(struct text *text, const struct inspection *inspection, size_t index,
+                              const struct inspection_example *example) {
+    text_append_format(text, "%zu,", index);
+    csv_append_field(text, inspection_class_name(inspection, example->label));
+    for (size_t i = 0; example->values && i < example->length; i++) {
+        csv_next_field(text);
+        csv_append_real(text, example->values[i]);
+    }
+    if (!example->values) {
+        csv_next_field(text);
+        csv_append_field(text, example->text);
+    }
+    csv_end_row(text);
+}
+
+/* Every split has at least one example; all have the same columns. */
+static bool write_csv_header(struct text *text, struct inspection *inspection, bool is_test,
+                             struct error *error) {
+    struct inspection_example example = {0};
+    if (!inspection_example(inspection, is_test, 0, &example, error))
+        return false;
+    text_append_string(text, "index,label");
+    for (size_t i = 0; example.values && i < example.length; i++)
+        text_append_format(text, ",x%zu", i);
+    if (!example.values)
+        text_append_string(text, ",text");
+    csv_end_row(text);
+    return true;
+}
+
+static bool write_examples(struct request *request, struct text *text, struct inspection *inspection,
+                           struct error *error) {
+    bool is_csv = request->match.format == FORMAT_CSV;
+    bool is_test = strcmp(parameter_text(&request->query, "split"), "test") == 0;
+    size_t total =
+        is_test ? inspection_test_example_count(inspection) : inspection_train_example_count(inspection);
+    size_t offset = (size_t)parameter_integer(&request->query, "offset");
+    size_t limit = (size_t)parameter_integer(&request->query, "limit");
+    if (is_csv && !write_csv_header(text, inspection, is_test, error))
+        return false;
+    if (!is_csv) {
+        json_write_begin_object(text, NULL);
+        json_write_string(text, "name", request_path_value(request, 0));
+        json_write_string(text, "split", is_test ? "test" : "train");
+        json_write_integer(text, "total", (int64_t)total);
+        json_write_integer(text, "offset", (int64_t)offset);
+        json_write_begin_array(text, "examples");
+    }
+    for (size_t i = offset; i < total && i - offset < limit; i++) {
+        struct inspection_example example = {0};
+        if (!inspection_example(inspection, is_test, i, &example, error))
+            return false;
+        if (is_csv)
+            write_example_csv(text, inspection, i, &example);
+        else
+            write_example_json(text, inspection, i, &example);
+    }
+    if (!is_csv) {
+        json_write_end_array(text);
+        json_write_end_object(text);
+    }
+    return true;
+}
+
+void api_datasets_examples(struct request *request) {
+    struct inspector *inspector = request->service->inspector;
+    struct inspector_slot *slot = NULL;
+    struct parameter_set set = {0};
+    struct error error = {0};
+    struct text key = {0};
+    struct text text = {0};
+    int64_t created_ms = 0;
+    if (!prepare_example_parameters(request, &set, &created_ms))
+        goto cleanup;
+    /* A name may be given again after its data set was deleted. */
+    json_write_parameters(&key, NULL, &set);
+    text_append_format(&key, " %lld", (long long)created_ms);
+    slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);
+    if (!slot || !write_examples(request, &text, slot->inspection, &error)) {
+        response_set_error(&request->response, &error);
+    } else {
+        bool is_csv = request->match.format == FORMAT_CSV;
+        response_set_text(&request->response, 200, is_csv ? "text/csv; charset=utf-8" : "application/json",
+                          &text);
+    }
+cleanup:
+    inspector_release(inspector, slot);
+    parameter_set_free(&set);
+    text_free(&key);
+    text_free(&text);
+}

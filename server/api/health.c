@@ -1,0 +1,54 @@
+/* Whether the service is well, for people and for Docker; and its counters, for Prometheus. */
+#include "server/api/api.h"
+#include "server/formats/json_writer.h"
+#include "server/system/version.h"
+
+void api_health_get(struct request *request) {
+    bool is_draining = atomic_load(&request->service->is_draining);
+    struct runs_counts counts;
+    struct text text = {0};
+    if (is_draining) {
+        response_set_problem(&request->response, 503, "the service is ending");
+        return;
+    }
+    runs_count(request->service->runs, &counts);
+    json_write_begin_object(&text, NULL);
+    json_write_string(&text, "status", "ok");
+    json_write_string(&text, "version", ATTNLAB_VERSION);
+    json_write_integer(&text, "workers", (int64_t)counts.workers);
+    json_write_integer(&text, "running", (int64_t)counts.running);
+    json_write_integer(&text, "queued", (int64_t)counts.queued);
+    json_write_end_object(&text);
+    response_set_text(&request->response, 200, "application/json", &text);
+}
+
+void api_prometheus_get(struct request *request) {
+    struct runs_counts counts;
+    struct text text = {0};
+    size_t connections;
+    unsigned long long overdue;
+    connections_count(request->service->connections, &connections, &overdue);
+    runs_count(request->service->runs, &counts);
+    text_append_format(
+        &text,
+        "# TYPE attnlab_connections gauge\nattnlab_connections %zu\n"
+        "# TYPE attnlab_connections_overdue_total counter\nattnlab_connections_overdue_total %llu\n",
+        connections, overdue);
+    text_append_format(&text,
+                       "# TYPE attnlab_workers gauge\nattnlab_workers %zu\n"
+                       "# TYPE attnlab_runs gauge\n"
+                       "attnlab_runs{state=\"running\"} %zu\nattnlab_runs{state=\"queued\"} %zu\n"
+                       "# TYPE attnlab_runs_ended_total counter\n",
+                       counts.workers, counts.running, counts.queued);
+    for (int state = RUN_SUCCEEDED; state <= RUN_CANCELLED; state++) {
+        text_append_format(&text, "attnlab_runs_ended_total{state=\"%s\"} %zu\n",
+                           run_state_name((enum run_state)state), counts.ended[state]);
+    }
+    text_append_format(&text,
+                       "# TYPE attnlab_training_steps_total counter\nattnlab_training_steps_total %llu\n"
+                       "# TYPE attnlab_training_epochs_total counter\nattnlab_training_epochs_total %llu\n"
+                       "# TYPE attnlab_waiting_connections gauge\nattnlab_waiting_connections %zu\n",
+                       counts.steps, counts.epochs, parking_count(request->service->parking));
+    statistics_write(request->service->statistics, &text);
+    response_set_text(&request->response, 200, "text/plain; version=0.0.4; charset=utf-8", &text);
+}

@@ -1,0 +1,15 @@
+/* The shapes of requests and answers that no parameter declaration describes, for openapi.json. */
+#ifndef ATTNLAB_SERVER_API_OPENAPI_SCHEMAS_H
+#define ATTNLAB_SERVER_API_OPENAPI_SCHEMAS_H
+
+#include <stddef.h>
+
+struct openapi_schema {
+    const char *name;
+    const char *json; /* a JSON Schema */
+};
+
+extern const struct openapi_schema openapi_schemas[];
+extern const size_t openapi_schema_count;
+
+#endif

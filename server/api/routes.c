@@ -1,0 +1,230 @@
+/* The whole API in one table: from it the router answers and openapi.json is made. */
+#include "server/api/api.h"
+
+static const char *const run_states[] = {"queued", "running", "succeeded", "failed", "cancelled", NULL};
+static const char *const splits[] = {"train", "test", NULL};
+
+static const struct parameter_declaration wait_query[] = {
+    {.name = "wait",
+     .type = PARAMETER_INTEGER,
+     .title = "Seconds to wait",
+     .meaning = "Answers when the run has ended or after this many seconds.",
+     .maximum = 300},
+};
+
+static const struct parameter_declaration runs_query[] = {
+    {.name = "state",
+     .type = PARAMETER_CHOICE,
+     .title = "State",
+     .meaning = "Only runs in this state.",
+     .choices = run_states},
+    {.name = "experiment",
+     .type = PARAMETER_TEXT,
+     .title = "Experiment",
+     .meaning = "Only runs of this experiment.",
+     .length_maximum = 64},
+    {.name = "comparison",
+     .type = PARAMETER_TEXT,
+     .title = "Comparison",
+     .meaning = "Only runs of this comparison.",
+     .length_maximum = 64},
+    {.name = "limit",
+     .type = PARAMETER_INTEGER,
+     .title = "At most",
+     .meaning = "At most this many runs.",
+     .minimum = 1,
+     .maximum = 500,
+     .default_number = 50},
+    {.name = "mine",
+     .type = PARAMETER_BOOLEAN,
+     .title = "Mine",
+     .meaning = "Only runs that the caller made."},
+    {.name = "before",
+     .type = PARAMETER_TEXT,
+     .title = "Before",
+     .meaning = "Only runs older than the one with this id: the next of the last page.",
+     .length_maximum = 64},
+};
+
+static const struct parameter_declaration comparisons_query[] = {
+    {.name = "limit",
+     .type = PARAMETER_INTEGER,
+     .title = "At most",
+     .meaning = "At most this many comparisons.",
+     .minimum = 1,
+     .maximum = 100,
+     .default_number = 20},
+    {.name = "before",
+     .type = PARAMETER_TEXT,
+     .title = "Before",
+     .meaning = "Only comparisons older than the one with this id.",
+     .length_maximum = 64},
+};
+
+static const struct parameter_declaration events_query[] = {
+    {.name = "after",
+     .type = PARAMETER_TEXT,
+     .title = "After",
+     .meaning = "Begin after the event with this id, like the header Last-Event-ID.",
+     .length_maximum = 32},
+};
+
+#define EPOCH_QUERY                                                                                          \
+    {                                                                                                        \
+        .name = "epoch", .type = PARAMETER_TEXT, .title = "Epoch",                                           \
+        .meaning = "An epoch whose weights are kept, or last; 0 is before training.", .length_maximum = 16,  \
+        .default_text = "last"                                                                               \
+    }
+
+static const struct parameter_declaration attention_query[] = {
+    EPOCH_QUERY,
+    {.name = "example",
+     .type = PARAMETER_INTEGER,
+     .title = "Example",
+     .meaning = "Which example of the test set.",
+     .maximum = 1e9},
+    {.name = "layer",
+     .type = PARAMETER_INTEGER,
+     .title = "Layer",
+     .meaning = "Which attention layer.",
+     .maximum = 1e6},
+    {.name = "head",
+     .type = PARAMETER_TEXT,
+     .title = "Head",
+     .meaning = "The number of a head, or mean for the average over all.",
+     .length_maximum = 16,
+     .default_text = "mean"},
+    {.name = "query_from",
+     .type = PARAMETER_INTEGER,
+     .title = "First query",
+     .meaning = "The first row of the matrix that is given.",
+     .maximum = 1e9},
+    {.name = "query_count",
+     .type = PARAMETER_INTEGER,
+     .title = "Queries",
+     .meaning =
+         "How many rows at most; 0: all, or, of sequences longer than 1,024 steps, a million weights' worth.",
+     .maximum = 1e9},
+};
+
+static const struct parameter_declaration attention_mean_query[] = {EPOCH_QUERY};
+
+static const struct parameter_declaration predictions_query[] = {
+    {.name = "all_heads",
+     .type = PARAMETER_BOOLEAN,
+     .title = "All heads",
+     .meaning = "Also gives the attention of every head of every layer, as attention_by_head."},
+};
+
+static const struct parameter_declaration datasets_query[] = {
+    {.name = "name",
+     .type = PARAMETER_TEXT,
+     .title = "Name",
+     .meaning = "The data set's name, to be used as a run's task.",
+     .length_maximum = 64},
+};
+
+static const struct parameter_declaration examples_query[] = {
+    {.name = "split",
+     .type = PARAMETER_CHOICE,
+     .title = "Split",
+     .meaning = "The examples for training or for testing.",
+     .choices = splits,
+     .default_text = "test"},
+    {.name = "offset",
+     .type = PARAMETER_INTEGER,
+     .title = "Offset",
+     .meaning = "The first example.",
+     .maximum = 1e9},
+    {.name = "limit",
+     .type = PARAMETER_INTEGER,
+     .title = "At most",
+     .meaning = "At most this many examples.",
+     .minimum = 1,
+     .maximum = 1000,
+     .default_number = 50},
+};
+
+#define QUERY(declarations)                                                                                  \
+    .query = (declarations), .query_count = sizeof(declarations) / sizeof *(declarations)
+
+const struct route route_table[] = {
+    {METHOD_POST, "/api/runs", api_runs_create, "Starts a run of an experiment", .needs = NEEDS_RUN,
+     .flags = ROUTE_BACKGROUND, QUERY(wait_query), .body = BODY_JSON, .success_status = 201,
+     .request_schema = "RunRequest", .response_schema = "Run"},
+    {METHOD_GET, "/api/runs", api_runs_list,
+     "Runs, newest first; a result above 16 KiB is null here and not in the run itself", .needs = NEEDS_READ,
+     .flags = ROUTE_BACKGROUND, QUERY(runs_query), .success_status = 200, .response_schema = "RunList"},
+    {METHOD_GET, "/api/runs/{id}", api_runs_get, "A run", .needs = NEEDS_READ, .success_status = 200,
+     .response_schema = "Run"},
+    {METHOD_POST, "/api/runs/{id}/cancel", api_runs_cancel, "Cancels a run within one training step",
+     .needs = NEEDS_OWN_RUN, .flags = ROUTE_BACKGROUND, .success_status = 200, .response_schema = "Run"},
+    {METHOD_DELETE, "/api/runs/{id}", api_runs_delete, "Deletes an ended run with all that belongs to it",
+     .needs = NEEDS_OWN_RUN, .flags = ROUTE_BACKGROUND, .success_status = 204},
+    {METHOD_GET, "/api/runs/{id}/events", api_events_of_run,
+     "The run's events from its beginning; the stream closes after the event named end. The runs in events "
+     "are as in lists: a result above 16 KiB is null",
+     .needs = NEEDS_READ, QUERY(events_query), .success_status = 200},
+    {METHOD_GET, "/api/events", api_events_of_all, "The events of all runs, from now on", .needs = NEEDS_READ,
+     QUERY(events_query), .success_status = 200},
+    {METHOD_GET, "/api/runs/{id}/metrics", api_metrics_get, "One row an epoch; row 0 is before training",
+     .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .formats = FORMAT_CSV, .success_status = 200,
+     .response_schema = "Metrics"},
+    {METHOD_GET, "/api/runs/{id}/attention", api_attention_get, "One attention matrix, or some of its rows",
+     .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .formats = FORMAT_CSV | FORMAT_NPY,
+     QUERY(attention_query), .success_status = 200, .response_schema = "Attention"},
+    {METHOD_GET, "/api/runs/{id}/attention/mean", api_attention_mean_get,
+     "Attention by key position, averaged over the first 200 test examples, the heads and the queries",
+     .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .formats = FORMAT_CSV, QUERY(attention_mean_query),
+     .success_status = 200, .response_schema = "MeanAttention"},
+    {METHOD_GET, "/api/runs/{id}/model.safetensors", api_weights_get, "The weights under PyTorch's names",
+     .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .success_status = 200},
+    {METHOD_POST, "/api/runs/{id}/predictions", api_predictions_create,
+     "What the trained model says to new inputs", .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND,
+     QUERY(predictions_query), .body = BODY_JSON, .success_status = 200,
+     .request_schema = "PredictionRequest", .response_schema = "Predictions"},
+    {METHOD_POST, "/api/comparisons", api_comparisons_create, "Starts a comparison: variants times seeds",
+     .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND, .body = BODY_JSON, .success_status = 201,
+     .request_schema = "ComparisonRequest", .response_schema = "Comparison"},
+    {METHOD_GET, "/api/comparisons", api_comparisons_list, "Comparisons, newest first", .needs = NEEDS_READ,
+     .flags = ROUTE_BACKGROUND, QUERY(comparisons_query), .success_status = 200,
+     .response_schema = "ComparisonList"},
+    {METHOD_GET, "/api/comparisons/{id}", api_comparisons_get, "A comparison as a table", .needs = NEEDS_READ,
+     .formats = FORMAT_CSV, .flags = ROUTE_BACKGROUND, .success_status = 200,
+     .response_schema = "Comparison"},
+    {METHOD_POST, "/api/comparisons/{id}/cancel", api_comparisons_cancel, "Cancels what has not ended",
+     .needs = NEEDS_OWN_COMPARISON, .flags = ROUTE_BACKGROUND, .success_status = 200,
+     .response_schema = "Comparison"},
+    {METHOD_DELETE, "/api/comparisons/{id}", api_comparisons_delete,
+     "Deletes an ended comparison with its runs", .needs = NEEDS_OWN_COMPARISON, .flags = ROUTE_BACKGROUND,
+     .success_status = 204},
+    {METHOD_GET, "/api/experiments", api_experiments_list,
+     "Every experiment with the schema of its parameters", .needs = NEEDS_NOTHING, .success_status = 200,
+     .response_schema = "ExperimentList"},
+    {METHOD_GET, "/api/datasets", api_datasets_list, "The data sets", .needs = NEEDS_READ,
+     .flags = ROUTE_BACKGROUND, .success_status = 200, .response_schema = "DatasetList"},
+    {METHOD_POST, "/api/datasets", api_datasets_create, "Adds a data set; the body is the file",
+     .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND, QUERY(datasets_query), .body = BODY_DATASET,
+     .success_status = 201, .response_schema = "Dataset"},
+    {METHOD_DELETE, "/api/datasets/{name}", api_datasets_delete, "Deletes a data set",
+     .needs = NEEDS_OWN_DATASET, .flags = ROUTE_BACKGROUND, .success_status = 204},
+    {METHOD_GET, "/api/datasets/{name}/examples", api_datasets_examples,
+     "The very examples that a run sees; every parameter of train that concerns the data is taken too",
+     .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND | ROUTE_OPEN_QUERY, .formats = FORMAT_CSV,
+     QUERY(examples_query), .success_status = 200, .response_schema = "Examples"},
+    {METHOD_GET, "/api/health", api_health_get, "Whether the service is well", .needs = NEEDS_NOTHING,
+     .success_status = 200, .response_schema = "Health"},
+    {METHOD_GET, "/api/session", api_session_get, "Who the service takes the caller for",
+     .needs = NEEDS_NOTHING, .success_status = 200, .response_schema = "Session"},
+    {METHOD_POST, "/api/session", api_session_create, "Signs in as the lecturer", .needs = NEEDS_NOTHING,
+     .flags = ROUTE_BACKGROUND, .body = BODY_JSON, .success_status = 200, .request_schema = "SessionRequest",
+     .response_schema = "Session"},
+    {METHOD_DELETE, "/api/session", api_session_delete, "Signs out", .needs = NEEDS_NOTHING,
+     .flags = ROUTE_BACKGROUND, .success_status = 204},
+    {METHOD_GET, "/api/openapi.json", api_openapi_get, "This description", .needs = NEEDS_NOTHING,
+     .success_status = 200, .response_schema = "OpenApi"},
+    {METHOD_GET, "/metrics", api_prometheus_get, "Counters in Prometheus' text format",
+     .needs = NEEDS_LECTURER, .success_status = 200},
+};
+
+const size_t route_count = sizeof route_table / sizeof *route_table;

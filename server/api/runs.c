@@ -1,0 +1,169 @@
+/* Runs: create (and wait), list, get, cancel, delete. */
+#include "server/api/parameters.h"
+
+#include "server/formats/json_writer.h"
+#include "server/system/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double cancel_seconds = 2; /* for the training step under way */
+
+static void answer_run(struct request *request, const struct run_record *run) {
+    bool may_delete = access_owns(request, run->owner);
+    struct text text = {0};
+    run_write_json(&text, NULL, run, &may_delete);
+    response_set_text(&request->response, request->match.route->success_status, "application/json", &text);
+}
+
+/* The answer of the request, whose run (waited for, or named by the path) has a large result: reading and
+ * writing that takes too long for the HTTP thread. */
+static void answer_large_run(struct request *request) {
+    struct service *service = request->service;
+    const char *id = *request->waits_for_run ? request->waits_for_run : request_path_value(request, 0);
+    struct run_record run = {0};
+    struct error error = {0};
+    if (runs_find(service->runs, id, &run, &error) &&
+        (!run_record_lacks_result(&run) ||
+         service->store->read_result(service->store, id, &run.result_json, &error)))
+        answer_run(request, &run);
+    else
+        response_set_error(&request->response, &error);
+    run_record_clear(&run);
+}
+
+/* Answers, or leaves that for later; while the service ends there is no later, and the result is left out. */
+static void answer_run_or_later(struct request *request, const struct run_record *run) {
+    if (run_record_lacks_result(run) && !atomic_load(&request->service->is_draining))
+        request->later = answer_large_run;
+    else
+        answer_run(request, run);
+}
+
+/* Whether the run has ended or the wait is over; then the run is the answer. */
+static bool poll_run(struct request *request) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (!runs_find(request->service->runs, request->waits_for_run, &run, &error)) {
+        response_set_error(&request->response, &error);
+        return true;
+    }
+    bool is_over = run_state_has_ended(run.state) || clock_seconds() >= request->parked.deadline ||
+                   atomic_load(&request->service->is_draining);
+    if (is_over)
+        answer_run_or_later(request, &run);
+    run_record_clear(&run);
+    return is_over;
+}
+
+/* The answer is given when the run has ended, or after so many seconds. */
+static void wait_for_run(struct request *request, const char *id, double seconds) {
+    snprintf(request->waits_for_run, sizeof request->waits_for_run, "%s", id);
+    request->parked.run_id = request->waits_for_run;
+    request->parked.deadline = request->started + seconds;
+    request->poll = poll_run;
+}
+
+static void create_run(struct request *request, const struct run_request *wanted) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (!runs_create(request->service->runs, wanted, &run, &error)) {
+        response_set_error(&request->response, &error);
+        return;
+    }
+    answer_run(request, &run);
+    response_add_header(&request->response, "Location", "/api/runs/%s", run.id);
+    int64_t wait = parameter_integer(&request->query, "wait");
+    if (wait > 0)
+        wait_for_run(request, run.id, (double)wait);
+    run_record_clear(&run);
+}
+
+void api_runs_create(struct request *request) {
+    static const char *const reserved[] = {"experiment", "name", NULL};
+    struct parameter_faults faults = {0};
+    struct parameter_set set = {0};
+    const json_t *object = request->json;
+    struct run_request wanted = {.experiment = api_read_experiment(object, &faults),
+                                 .parameters = &set,
+                                 .name = api_read_text(object, "name", "", &faults),
+                                 .owner = request->caller.owner,
+                                 .queue_limit = access_queue_limit(request),
+                                 .network = request->caller.network,
+                                 .network_limit = access_network_queue_limit(request)};
+    bool is_prepared = !wanted.experiment || api_prepare_parameters(request, wanted.experiment, &object, 1,
+                                                                    reserved, &set, &faults);
+    if (is_prepared && !api_answer_faults(request, &faults))
+        create_run(request, &wanted);
+    parameter_faults_free(&faults);
+    parameter_set_free(&set);
+}
+
+/* In a list a large result is left out, so that a page of runs stays light; the run itself has it. */
+static void write_listed_run(struct text *text, const struct request *request, const struct run_record *run) {
+    bool may_delete = access_owns(request, run->owner);
+    run_write_brief_json(text, NULL, run, &may_delete);
+}
+
+void api_runs_list(struct request *request) {
+    const struct parameter_set *query = &request->query;
+    size_t limit = (size_t)parameter_integer(query, "limit");
+    struct run_filter filter = {
+        .state = parameter_is_set(query, "state") ? run_state_find(parameter_text(query, "state")) : -1,
+        .experiment = parameter_is_set(query, "experiment") ? parameter_text(query, "experiment") : NULL,
+        .comparison = parameter_is_set(query, "comparison") ? parameter_text(query, "comparison") : NULL,
+        .owner = parameter_boolean(query, "mine") ? request->caller.owner : NULL,
+        .before = parameter_is_set(query, "before") ? parameter_text(query, "before") : NULL,
+        .limit = limit + 1, /* one more says whether there is a next page */
+    };
+    struct run_record *runs = NULL;
+    struct error error = {0};
+    struct text text = {0};
+    size_t count = 0;
+    bool is_listed = runs_list(request->service->runs, &filter, &runs, &count, &error);
+    json_write_begin_object(&text, NULL);
+    json_write_begin_array(&text, "runs");
+    for (size_t i = 0; i < count && i < limit; i++)
+        write_listed_run(&text, request, &runs[i]);
+    json_write_end_array(&text);
+    json_write_string(&text, "next", count > limit ? runs[limit - 1].id : NULL);
+    json_write_end_object(&text);
+    if (is_listed)
+        response_set_text(&request->response, 200, "application/json", &text);
+    else
+        response_set_error(&request->response, &error);
+    run_records_free(runs, count);
+    text_free(&text);
+}
+
+void api_runs_get(struct request *request) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (runs_find(request->service->runs, request_path_value(request, 0), &run, &error)) {
+        answer_run_or_later(request, &run);
+        run_record_clear(&run);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
+
+void api_runs_cancel(struct request *request) {
+    struct run_record run = {0};
+    struct error error = {0};
+    if (runs_cancel(request->service->runs, request_path_value(request, 0), &run, &error)) {
+        answer_run(request, &run);
+        if (!run_state_has_ended(run.state))
+            wait_for_run(request, run.id, cancel_seconds);
+        run_record_clear(&run);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}
+
+void api_runs_delete(struct request *request) {
+    struct error error = {0};
+    if (runs_delete(request->service->runs, request_path_value(request, 0), &error))
+        response_set_empty(&request->response, 204);
+    else
+        response_set_error(&request->response, &error);
+}

@@ -1,0 +1,93 @@
+/* Opens and closes what the daemon consists of, in order: see service.h. */
+#include "server/api/service.h"
+
+#include "server/access/secret.h"
+#include "server/formats/json_memory.h"
+#include "server/runs/workers.h"
+#include "server/system/memory_limit.h"
+
+#include <stdio.h>
+
+enum { BACKGROUND_THREADS = 2, MEGABYTE = 1 << 20, ORDINARY_RUN_BYTES = 64 * MEGABYTE };
+
+static void wake_readers(void *owner, const struct event *event) {
+    parking_notify(owner, event->run_id);
+}
+
+/* Every worker has the same share of the memory: whichever runs meet, together they never take more than all
+ * of it (retrieval may, with files larger than the published ones), and none waits for another's to be free.
+ * Unless told otherwise there are as many workers as cores, but no more than have a share that is enough for
+ * an ordinary run. */
+static size_t share_memory(struct service *service) {
+    const struct options *options = service->options;
+    unsigned long long memory =
+        options->memory_mb > 0 ? (unsigned long long)options->memory_mb * MEGABYTE : memory_limit_default();
+    size_t workers = options->workers > 0 ? options->workers : workers_default_count();
+    while (options->workers == 0 && workers > 1 && memory / workers < ORDINARY_RUN_BYTES)
+        workers--;
+    service->memory_limit_bytes = memory / workers;
+    return workers;
+}
+
+/* No student holds all workers, with runs that last as long as they may: one is left for the next who comes.
+ * While nobody does, its core helps the runs of the others. */
+static struct runs_options choose_runs_options(struct service *service) {
+    size_t workers = share_memory(service);
+    bool has_students = service->options->access == ACCESS_TOKEN;
+    return (struct runs_options){.worker_count = workers,
+                                 .running_limit_per_owner = has_students ? workers - 1 : 0,
+                                 .favourite_owner = OWNER_LECTURER};
+}
+
+bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
+                  struct error *error) {
+    json_memory_install();
+    service->options = options;
+    const struct runs_options runs_options = choose_runs_options(service);
+    char secret[SECRET_SIZE] = "";
+    secret_create(secret, NULL);
+    snprintf(service->name, sizeof service->name, "%.6s", secret);
+    service->store = store_open_sqlite(options->data, warning, warning_size, error);
+    service->event_log = service->store ? event_log_open(service->store, error) : NULL;
+    service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;
+    service->parking = service->datasets ? parking_open(error) : NULL;
+    service->runs = service->parking ? runs_open(&runs_options, service->store, service->event_log,
+                                                 service->datasets, error)
+                                     : NULL;
+    service->inspector =
+        service->runs ? inspector_open(service->store, datasets_source(service->datasets), error) : NULL;
+    service->background = service->inspector ? background_open(BACKGROUND_THREADS, error) : NULL;
+    service->access = service->background ? access_open(options, service->store, error) : NULL;
+    service->connections = service->access ? connections_open((double)options->request_timeout, error) : NULL;
+    service->statistics = service->connections ? statistics_open(error) : NULL;
+    if (!service->statistics) {
+        service_close(service);
+        return false;
+    }
+    event_log_set_listener(service->event_log, wake_readers, service->parking);
+    return true;
+}
+
+bool service_start(struct service *service, struct error *error) {
+    return runs_start(service->runs, error);
+}
+
+void service_drain(struct service *service) {
+    atomic_store(&service->is_draining, true);
+    parking_wake_all(service->parking);
+    runs_stop(service->runs);
+}
+
+void service_close(struct service *service) {
+    connections_close(service->connections);
+    background_close(service->background);
+    access_close(service->access);
+    inspector_close(service->inspector);
+    runs_close(service->runs);
+    parking_close(service->parking);
+    statistics_close(service->statistics);
+    datasets_close(service->datasets);
+    event_log_close(service->event_log);
+    if (service->store)
+        service->store->close(service->store);
+}

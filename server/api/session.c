@@ -1,0 +1,71 @@
+/* Who the service takes the caller for; signing in as the lecturer, and out. */
+#include "server/api/api.h"
+
+#include "server/access/secret.h"
+#include "server/formats/json_writer.h"
+
+static void answer_session(struct request *request) {
+    static const char *const choices[] = {"local", "open", "token"};
+    static const char *const rights[] = {"none", "read", "run"};
+    static const char *const roles[] = {"stranger", "student", "lecturer"};
+    const struct options *options = request->service->options;
+    const struct student_limits *limits = &options->student_limits;
+    enum access_role role = request->caller.role;
+    struct text text = {0};
+    json_write_begin_object(&text, NULL);
+    json_write_string(&text, "access", choices[options->access]);
+    json_write_string(&text, "role", roles[role]);
+    json_write_string(&text, "students", rights[options->students]);
+    json_write_boolean(&text, "may_run",
+                       role == ROLE_LECTURER || (role == ROLE_STUDENT && options->students == STUDENTS_RUN));
+    if (role == ROLE_STUDENT) {
+        json_write_begin_object(&text, "limits");
+        json_write_integer(&text, "queued_runs", (int64_t)limits->queued_runs);
+        json_write_integer(&text, "epochs", (int64_t)limits->epochs);
+        json_write_integer(&text, "width", (int64_t)limits->width);
+        json_write_integer(&text, "sequence_length", (int64_t)limits->sequence_length);
+        json_write_integer(&text, "examples", (int64_t)limits->examples);
+        json_write_integer(&text, "memory_mb", (int64_t)limits->memory_mb);
+        json_write_integer(&text, "data_mb", (int64_t)limits->data_mb);
+        json_write_end_object(&text);
+    } else {
+        json_write_string(&text, "limits", NULL);
+    }
+    json_write_end_object(&text);
+    response_set_text(&request->response, 200, "application/json", &text);
+}
+
+/* The page asks this first. The cookie comes with this answer rather than with the page itself, because a
+ * browser that follows a link from elsewhere does not send its SameSite=Strict cookies with the page, and
+ * would be given a new one each time. */
+void api_session_get(struct request *request) {
+    answer_session(request);
+    access_set_owner_cookie(request);
+}
+
+void api_session_create(struct request *request) {
+    const char *token = json_string_value(json_object_get(request->json, "token"));
+    char session[SECRET_SIZE];
+    struct error error = {0};
+    if (request->service->options->access != ACCESS_TOKEN) {
+        response_set_problem(&request->response, 409, "everybody may do everything here: there is no token");
+    } else if (!token || json_object_size(request->json) != 1) {
+        response_set_fault(&request->response, "token", "must be a text, and all there is in the body");
+    } else if (!access_sign_in(request, token, session, &error)) {
+        access_refuse_token(request, &error);
+    } else {
+        request->caller.role = ROLE_LECTURER;
+        answer_session(request);
+        access_set_session_cookie(request, session);
+    }
+}
+
+void api_session_delete(struct request *request) {
+    struct error error = {0};
+    if (access_sign_out(request, &error)) {
+        response_set_empty(&request->response, 204);
+        access_set_session_cookie(request, NULL);
+    } else {
+        response_set_error(&request->response, &error);
+    }
+}

@@ -1,0 +1,9 @@
+/* What the subcommands have in common. Apart from main.c, so that tests can link it. */
+#include "server/commands/commands.h"
+
+#include <stdio.h>
+
+int command_fail(const struct error *error) {
+    fprintf(stderr, "attnlab: %s\n", error->message);
+    return error->code == ERROR_INVALID ? EXIT_BAD_OPTION : 1;
+}

@@ -1,0 +1,17 @@
+/* The program's subcommands. Each takes the arguments after its name and returns the exit status: 0, 2 for a
+ * bad option, 1 for any other failure; the reason is one line on standard error. */
+#ifndef ATTNLAB_SERVER_COMMANDS_COMMANDS_H
+#define ATTNLAB_SERVER_COMMANDS_COMMANDS_H
+
+#include "core/error.h"
+
+enum { EXIT_BAD_OPTION = 2 };
+
+int command_serve(int count, char *const *arguments);
+int command_run(int count, char *const *arguments);
+int command_health(int count, char *const *arguments);
+
+/* Prints the error and returns the exit status that fits it. */
+int command_fail(const struct error *error);
+
+#endif

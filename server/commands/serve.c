@@ -1,0 +1,121 @@
+/* attnlab serve: the daemon, from its options to its clean end. */
+#include "server/api/service.h"
+#include "server/commands/commands.h"
+#include "server/http/http.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { ENDING_SECONDS = 4 };
+
+/* Hundreds of event streams need as many descriptors; the soft limit is often 1,024. */
+static void raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Set by whichever thread the system gives the signal to. */
+static sem_t ending_wanted;
+static volatile sig_atomic_t ending_signal;
+
+static void want_ending(int signal_number) {
+    ending_signal = signal_number;
+    sem_post(&ending_wanted);
+}
+
+/* Handles the signals that end the service, and blocks them before any thread of ours starts, so that none of
+ * those is interrupted. A handler rather than sigwait, because a library may have started a thread of its own
+ * before main, in which nothing is blocked. */
+static void take_signals(sigset_t *ending) {
+    struct sigaction action = {.sa_handler = want_ending, .sa_flags = SA_RESTART};
+    sem_init(&ending_wanted, 0, 0);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void wait_for_signal(const sigset_t *ending) {
+    pthread_sigmask(SIG_UNBLOCK, ending, NULL);
+    while (sem_wait(&ending_wanted) != 0) {
+        /* interrupted by another signal */
+    }
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+}
+
+/* A training step of a very large run may outlast the time that there is to end in. Every epoch is stored, so
+ * leaving in the middle of a step loses no more than that step. */
+static void *leave_in_time(void *argument) {
+    const struct options *options = argument;
+    sleep(ENDING_SECONDS);
+    log_write(options->log_level, LOG_WARNING,
+              "a training step takes too long; it is done again after the next start");
+    _exit(EXIT_SUCCESS);
+}
+
+static void limit_ending(const struct options *options) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, leave_in_time, (void *)options) == 0)
+        pthread_detach(thread);
+}
+
+static bool serve(const struct options *options, const sigset_t *ending, struct error *error) {
+    struct service service = {0};
+    char warning[512] = "";
+    if (!service_open(&service, options, warning, sizeof warning, error))
+        return false;
+    if (!service_start(&service, error)) {
+        service_close(&service);
+        return false;
+    }
+    if (*warning)
+        log_write(options->log_level, LOG_WARNING, "%s", warning);
+    struct http *http = http_start(&service, options->listen, error);
+    if (http) {
+        const char *token_file = access_made_token_file(service.access);
+        printf("attnlab listening on %s\n", http_url(http));
+        if (token_file)
+            printf("the lecturer's token is in %s\n", token_file);
+        fflush(stdout);
+        log_write(options->log_level, LOG_INFO, "listening on %s", http_url(http));
+        wait_for_signal(ending);
+        log_write(options->log_level, LOG_INFO, "ending on %s",
+                  ending_signal == SIGTERM ? "SIGTERM" : "SIGINT");
+        limit_ending(options);
+    }
+    service_drain(&service);
+    http_stop(http);
+    service_close(&service);
+    log_write(options->log_level, LOG_INFO, "ended");
+    return http != NULL;
+}
+
+int command_serve(int count, char *const *arguments) {
+    struct options options;
+    struct error error = {0};
+    sigset_t ending;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(arguments[i], "--help") == 0) {
+            options_write_help(stdout);
+            return 0;
+        }
+    }
+    if (!options_read(&options, count, arguments, &error))
+        return command_fail(&error);
+    raise_descriptor_limit();
+    take_signals(&ending);
+    return serve(&options, &ending, &error) ? EXIT_SUCCESS : command_fail(&error);
+}

@@ -1,0 +1,21 @@
+/* Tables as CSV (RFC 4180) and matrices as .npy. */
+#ifndef ATTNLAB_SERVER_FORMATS_CSV_H
+#define ATTNLAB_SERVER_FORMATS_CSV_H
+
+#include "server/formats/text.h"
+
+/* One field, quoted where it must be. What a spreadsheet would take for a formula, and is no number, gets a
+ * quote before it. */
+void csv_append_field(struct text *text, const char *field);
+/* A number, or an empty field where it is not finite. */
+void csv_append_number(struct text *text, double value);
+void csv_append_real(struct text *text, float value);
+/* Ends the row. */
+void csv_end_row(struct text *text);
+/* "," between fields. */
+void csv_next_field(struct text *text);
+
+/* NumPy's format, version 1.0: float32, C order, [rows][columns]. */
+void npy_append_matrix(struct text *text, const float *values, size_t rows, size_t columns);
+
+#endif

@@ -1,0 +1,39 @@
+/* JSON, written straight into a text.
+ *
+ * Inside an object every value has a key, inside an array the key is NULL; commas are put where they belong.
+ * Numbers are as short as they can be while giving back the same float64 (json_write_number) or float32
+ * (json_write_real); what is not finite becomes null. Strings must be UTF-8; bytes that are not are replaced
+ * by U+FFFD, so what comes out is always valid. */
+#ifndef ATTNLAB_SERVER_FORMATS_JSON_WRITER_H
+#define ATTNLAB_SERVER_FORMATS_JSON_WRITER_H
+
+#include "core/experiments/result.h"
+#include "server/formats/text.h"
+
+#include <stdint.h>
+
+void json_write_begin_object(struct text *text, const char *key);
+void json_write_end_object(struct text *text);
+void json_write_begin_array(struct text *text, const char *key);
+void json_write_end_array(struct text *text);
+void json_write_string(struct text *text, const char *key, const char *value); /* NULL becomes null */
+void json_write_integer(struct text *text, const char *key, int64_t value);
+void json_write_number(struct text *text, const char *key, double value);
+void json_write_real(struct text *text, const char *key, float value);
+void json_write_boolean(struct text *text, const char *key, bool value);
+void json_write_null(struct text *text, const char *key);
+/* A value that is JSON already; NULL becomes null. */
+void json_write_raw(struct text *text, const char *key, const char *json);
+
+/* A class label as the data has it: a whole number as a number, anything else as a string. */
+void json_write_label(struct text *text, const char *key, const char *label);
+
+/* The shortest decimal text that reads back as the same value, without key or comma; "null" where it is not
+ * finite. Also used for CSV. */
+void text_append_number(struct text *text, double value);
+void text_append_real(struct text *text, float value);
+
+/* A sink for experiments' results that writes into `text`, which must outlive it. */
+struct result_sink json_result_sink(struct text *text);
+
+#endif

@@ -1,0 +1,127 @@
+/* A ring of open connections and the watch over their deadlines: see connections.h. */
+#include "server/http/connections.h"
+
+#include "server/http/deadline_watch.h"
+#include "server/system/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+struct open_connection {
+    struct open_connection *previous, *next;
+    int socket;
+    double deadline; /* by clock_seconds() */
+};
+
+struct connections {
+    struct deadline_watch watch; /* its mutex guards what follows */
+    struct open_connection all;  /* the head of a ring */
+    size_t count;
+    unsigned long long overdue_count;
+    double head_seconds;
+};
+
+/* At whole seconds, so that many deadlines cost one wake-up. */
+static double wake_time(double deadline) {
+    return ceil(deadline);
+}
+
+/* The watch's look: ends what is overdue and returns when to look next. libmicrohttpd closes a socket only
+ * after connections_notify has forgotten it, so none of these can be another's by now. */
+static double end_overdue(void *owner) {
+    struct connections *connections = owner;
+    double now = clock_seconds();
+    double earliest = INFINITY;
+    for (struct open_connection *one = connections->all.next; one != &connections->all; one = one->next) {
+        if (one->deadline <= now) {
+            shutdown(one->socket, SHUT_RDWR);
+            one->deadline = INFINITY;
+            connections->overdue_count++;
+        }
+        earliest = fmin(earliest, one->deadline);
+    }
+    return wake_time(earliest);
+}
+
+struct connections *connections_open(double head_seconds, struct error *error) {
+    struct connections *connections = calloc(1, sizeof *connections);
+    if (!connections) {
+        error_set_memory(error, sizeof *connections);
+        return NULL;
+    }
+    connections->all.next = connections->all.previous = &connections->all;
+    connections->head_seconds = head_seconds;
+    if (!deadline_watch_start(&connections->watch, end_overdue, connections, error)) {
+        free(connections);
+        return NULL;
+    }
+    return connections;
+}
+
+void connections_close(struct connections *connections) {
+    if (connections) {
+        deadline_watch_stop(&connections->watch);
+        free(connections);
+    }
+}
+
+/* With the mutex held. */
+static void set_deadline(struct connections *connections, struct open_connection *one, double seconds) {
+    one->deadline = clock_seconds() + seconds;
+    deadline_watch_expect(&connections->watch, wake_time(one->deadline));
+}
+
+static void add_connection(struct connections *connections, struct MHD_Connection *connection,
+                           void **context) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct open_connection *one = info ? calloc(1, sizeof *one) : NULL;
+    *context = one; /* NULL: without memory for it the connection has no deadline */
+    if (one) {
+        one->socket = info->connect_fd;
+        pthread_mutex_lock(&connections->watch.mutex);
+        one->next = &connections->all;
+        one->previous = connections->all.previous;
+        one->previous->next = one;
+        connections->all.previous = one;
+        connections->count++;
+        set_deadline(connections, one, connections->head_seconds);
+        pthread_mutex_unlock(&connections->watch.mutex);
+    }
+}
+
+void connections_notify(void *argument, struct MHD_Connection *connection, void **context,
+                        enum MHD_ConnectionNotificationCode code) {
+    struct connections *connections = argument;
+    struct open_connection *one = *context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        add_connection(connections, connection, context);
+    } else if (one) {
+        pthread_mutex_lock(&connections->watch.mutex);
+        one->previous->next = one->next;
+        one->next->previous = one->previous;
+        connections->count--;
+        pthread_mutex_unlock(&connections->watch.mutex);
+        free(one);
+        *context = NULL;
+    }
+}
+
+void connections_expect(struct connections *connections, struct MHD_Connection *connection, double seconds) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct open_connection *one = info ? info->socket_context : NULL;
+    if (one) {
+        pthread_mutex_lock(&connections->watch.mutex);
+        set_deadline(connections, one, seconds);
+        pthread_mutex_unlock(&connections->watch.mutex);
+    }
+}
+
+void connections_count(struct connections *connections, size_t *open, unsigned long long *overdue) {
+    pthread_mutex_lock(&connections->watch.mutex);
+    *open = connections->count;
+    *overdue = connections->overdue_count;
+    pthread_mutex_unlock(&connections->watch.mutex);
+}

@@ -1,0 +1,82 @@
+/* A page of another origin must not reach a daemon on the reader's own machine:
+ *
+ * - Host: a foreign name that was made to resolve to 127.0.0.1 (DNS rebinding) is refused. Loopback names,
+ * plain addresses and the names given with --host are known.
+ * - Origin: a browser sends it with every write; it must be the origin that the Host header names. */
+#include "server/http/guard.h"
+
+#include "server/api/service.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Cuts the port off "name:port" or "[address]:port". */
+static void cut_host_name(const char *host, char *name, size_t size) {
+    if (*host == '[')
+        snprintf(name, size, "%.*s", (int)strcspn(host + 1, "]"), host + 1);
+    else
+        snprintf(name, size, "%.*s", (int)strcspn(host, ":"), host);
+}
+
+static bool is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    while (list && *list) {
+        size_t item = strcspn(list, ",");
+        if (item == length && strncasecmp(list, name, length) == 0)
+            return true;
+        list += item + (list[item] == ',');
+    }
+    return false;
+}
+
+static bool is_known_host(const struct options *options, const char *host) {
+    char name[256];
+    struct in6_addr address;
+    cut_host_name(host, name, sizeof name);
+    bool is_address = inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
+    return is_address || strcasecmp(name, "localhost") == 0 || is_listed(options->host, name);
+}
+
+/* HTTP/1.0 knows no Host, and no browser of today speaks it. */
+static bool check_host(struct request *request, const char *version) {
+    const char *host = request_header(request, "Host");
+    if (!host && strcmp(version, "HTTP/1.0") != 0) {
+        response_set_problem(&request->response, 400, "the request has no Host header");
+        return false;
+    }
+    if (host && !is_known_host(request->service->options, host)) {
+        response_set_problem(&request->response, 421,
+                             "this service is not known as %.100s; its names are given with --host", host);
+        return false;
+    }
+    return true;
+}
+
+static bool check_origin(struct request *request, enum method method) {
+    const char *origin = request_header(request, "Origin");
+    const char *host = request_header(request, "Host");
+    if (!origin || !(method & (METHOD_POST | METHOD_DELETE)))
+        return true;
+    const char *separator = strstr(origin, "://");
+    if (!separator || !host || strcasecmp(separator + 3, host) != 0) {
+        response_set_problem(&request->response, 403,
+                             "pages of another origin (%.100s) may not change anything here", origin);
+        return false;
+    }
+    return true;
+}
+
+static bool check_not_draining(struct request *request, enum method method) {
+    if (method & (METHOD_POST | METHOD_DELETE) && atomic_load(&request->service->is_draining)) {
+        response_set_problem(&request->response, 503, "the service is ending");
+        return false;
+    }
+    return true;
+}
+
+bool guard_check(struct request *request, enum method method, const char *version) {
+    return check_host(request, version) && check_origin(request, method) &&
+           check_not_draining(request, method);
+}

@@ -1,0 +1,399 @@
+/* The life of a request, driven by libmicrohttpd's callbacks:
+ *
+ *   first call      route, guards, rights, size, encoding and media type; a refusal is answered at once
+ *   body            gathered up to the route's limit
+ *   end of body     query and body are read, the handler runs: here, or on a background thread while the
+ *                   connection is suspended
+ *   after a resume  answer, or poll again what the handler waits for */
+#include "server/http/http.h"
+
+#include "server/api/service.h"
+#include "server/http/accept.h"
+#include "server/http/assets.h"
+#include "server/http/guard.h"
+#include "server/http/listen.h"
+#include "server/http/send.h"
+#include "server/system/clock.h"
+#include "server/system/log.h"
+
+#include <math.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    STREAM_END_SECONDS = 1,
+    TRANSFER_BYTES_A_SECOND = 65536, /* what a slow line carries of a body or an answer */
+    OTHER_DESCRIPTORS = 64,
+    CONNECTION_MEMORY = 24 * 1024, /* request line and headers must fit */
+    JSON_BODY_MAXIMUM = 4 << 20,
+    DATASET_BODY_MAXIMUM = 64 << 20,
+    IGNORED_BODY_MAXIMUM = 64 << 10,
+    ALL_BODIES_MAXIMUM = 256 << 20, /* of all requests that are being read */
+    DISCARDED_MAXIMUM = 8 << 20,
+    DISCARDED_LARGE_MAXIMUM = 2 * DATASET_BODY_MAXIMUM /* of a body whose size is what is wrong with it */
+};
+
+struct http {
+    struct service *service;
+    struct MHD_Daemon *daemon;
+    char url[128];
+};
+
+/* Routes that take no body pass over a small one: clients send "{}" with every POST. */
+static size_t body_maximum(const struct request *request) {
+    size_t own = access_data_limit(request);
+    switch (request->match.route->body) {
+    case BODY_DATASET:
+        return own < DATASET_BODY_MAXIMUM ? own : DATASET_BODY_MAXIMUM;
+    case BODY_JSON:
+        return JSON_BODY_MAXIMUM;
+    case BODY_NONE:
+        break;
+    }
+    return IGNORED_BODY_MAXIMUM;
+}
+
+static struct request *create_request(struct service *service, struct MHD_Connection *connection) {
+    struct request *request = calloc(1, sizeof *request);
+    if (request) {
+        snprintf(request->id, sizeof request->id, "%s-%lx", service->name,
+                 atomic_fetch_add(&service->request_count, 1) + 1);
+        request->service = service;
+        request->connection = connection;
+        request->started = clock_seconds();
+        request->parked.connection = connection;
+        request->phase = REQUEST_READING;
+    }
+    return request;
+}
+
+static void free_request(struct request *request) {
+    atomic_fetch_sub(&request->service->body_bytes, request->body.length);
+    parameter_set_free(&request->query);
+    text_free(&request->body);
+    json_decref(request->json);
+    response_clear(&request->response);
+    free(request);
+}
+
+/* What is neither a route nor a file. */
+static void refuse_path(struct request *request, enum method method, const char *path) {
+    unsigned allowed = request->match.allowed_methods;
+    if (!allowed && assets_find(request->service->options->web, path))
+        allowed = METHOD_GET;
+    char list[64];
+    method_write_list(allowed, list, sizeof list);
+    if (!allowed) {
+        response_set_problem(&request->response, 404, "there is nothing at %.200s", path);
+    } else if (method == METHOD_OPTIONS) {
+        response_set_empty(&request->response, 204);
+        response_add_header(&request->response, "Allow", "%s", list);
+    } else {
+        response_set_problem(&request->response, 405, "%.200s allows %s", path, list);
+        response_add_header(&request->response, "Allow", "%s", list);
+    }
+}
+
+/* Nothing is unpacked here; RFC 9110, 12.5.3: the answer says which encodings would be taken. */
+static bool check_encoding(struct request *request) {
+    const char *encoding = request_header(request, "Content-Encoding");
+    if (request->match.route->body == BODY_NONE || !encoding || !*encoding ||
+        strcasecmp(encoding, "identity") == 0)
+        return true;
+    response_set_problem(&request->response, 415,
+                         "the body must be sent as it is, without Content-Encoding; it is %.100s", encoding);
+    response_add_header(&request->response, "Accept-Encoding", "identity");
+    return false;
+}
+
+static bool check_announced_body(struct request *request) {
+    const struct route *route = request->match.route;
+    const char *length = request_header(request, "Content-Length");
+    size_t maximum = body_maximum(request);
+    if (length && strtoull(length, NULL, 10) > maximum) {
+        response_set_problem(&request->response, 413, "the body may have %zu bytes at most; it has %.20s",
+                             maximum, length);
+        return false;
+    }
+    if (!check_encoding(request))
+        return false;
+    const char *type = request_header(request, "Content-Type");
+    size_t type_length = type ? strcspn(type, "; \t") : 0;
+    bool is_json =
+        type_length == strlen("application/json") && strncasecmp(type, "application/json", type_length) == 0;
+    if (route->body == BODY_JSON && !is_json) {
+        response_set_problem(&request->response, 415, "the body must be application/json; it is %.100s",
+                             type ? type : "of no stated type");
+        return false;
+    }
+    return true;
+}
+
+/* "Accept: text/csv" asks for CSV like the suffix does. */
+static void choose_format(struct request *request) {
+    const char *accept = request_header(request, "Accept");
+    struct route_match *match = &request->match;
+    if (match->format == FORMAT_JSON && match->route->formats & FORMAT_CSV &&
+        accept_prefers(accept, "text/csv", "application/json"))
+        match->format = FORMAT_CSV;
+}
+
+/* Returns false where the request is answered already. */
+static bool begin_request(struct request *request, enum method method, const char *path,
+                          const char *version) {
+    request->method = method;
+    if (!guard_check(request, method, version))
+        return false;
+    router_match(&request->match, method, path);
+    if (request->match.route) {
+        choose_format(request);
+        return access_check(request) && check_announced_body(request);
+    }
+    if (method & (METHOD_GET | METHOD_HEAD) &&
+        assets_answer(request->service->options->web, path, request_header(request, "If-None-Match"),
+                      &request->response))
+        return false;
+    refuse_path(request, method, path);
+    return false;
+}
+
+/* The client may take as long for so many bytes as a slow line needs. */
+static void expect_transfer(struct request *request, double bytes) {
+    connections_expect(request->service->connections, request->connection,
+                       (double)request->service->options->request_timeout + bytes / TRANSFER_BYTES_A_SECOND);
+}
+
+/* Of the path only the route's pattern is logged: ids, names and queries are the users' own. */
+static void log_request(const struct request *request, double seconds) {
+    const struct route *route = request->match.route;
+    unsigned status = request->response.status;
+    log_write(request->service->options->log_level, status >= 500 ? LOG_ERROR : LOG_INFO,
+              "request=%s %s %s %u %.1fms", request->id, method_name(request->method),
+              route ? route->pattern : "other", status, seconds * 1000);
+}
+
+static enum MHD_Result answer(struct request *request) {
+    double seconds = clock_seconds() - request->started;
+    http_limit_answer(&request->response, request->service);
+    log_request(request, seconds);
+    response_add_header(&request->response, "X-Request-Id", "%s", request->id);
+    statistics_count_request(request->service->statistics, request->match.route, request->response.status,
+                             seconds);
+    statistics_add_bytes(request->service->statistics, request->body.length + request->discarded,
+                         request->response.size);
+    expect_transfer(request, request->response.stream ? (double)INFINITY : (double)request->response.size);
+    return http_send(request->connection, &request->response, request->service);
+}
+
+static void run_handler(struct request *request) {
+    if (request_read_query(request) && request_read_body(request) && access_check_owner(request))
+        request->match.route->handler(request);
+}
+
+static void run_handler_in_background(struct background_work *work) {
+    struct request *request = (struct request *)((char *)work - offsetof(struct request, work));
+    struct service *service = request->service;
+    void (*later)(struct request *) = request->later;
+    request->later = NULL;
+    if (later)
+        later(request);
+    else
+        run_handler(request);
+    MHD_resume_connection(request->connection);
+    atomic_fetch_sub(&service->background_requests, 1);
+}
+
+/* No connection may be suspended when libmicrohttpd ends, so http_stop waits for those counted here; who is
+ * not counted before the service began to drain is not let in. */
+static enum MHD_Result start_background_work(struct request *request) {
+    struct service *service = request->service;
+    atomic_fetch_add(&service->background_requests, 1);
+    if (atomic_load(&service->is_draining)) {
+        atomic_fetch_sub(&service->background_requests, 1);
+        response_set_problem(&request->response, 503, "the service is ending");
+        return answer(request);
+    }
+    request->phase = REQUEST_WAITING;
+    request->work.run = run_handler_in_background;
+    MHD_suspend_connection(request->connection);
+    background_submit(service->background, &request->work);
+    return MHD_YES;
+}
+
+/* The handler has run: answers, or looks whether what it waits for has come and parks if not, or leaves the
+ * rest to a background thread. */
+static enum MHD_Result continue_request(struct request *request) {
+    struct parking *parking = request->service->parking;
+    request->phase = REQUEST_WAITING;
+    while (request->poll) {
+        unsigned long version = parking_version(parking);
+        if (request->poll(request))
+            request->poll = NULL;
+        else if (parking_wait(parking, &request->parked, version))
+            return MHD_YES;
+    }
+    return request->later ? start_background_work(request) : answer(request);
+}
+
+static enum MHD_Result end_body(struct request *request) {
+    if (request->phase == REQUEST_REFUSED)
+        return answer(request);
+    if (request->discarded > 0) {
+        response_set_problem(&request->response, 413, "the body may have %zu bytes at most",
+                             body_maximum(request));
+        return answer(request);
+    }
+    if (request->body.failed) {
+        response_set_problem(&request->response, 503, "out of memory; try again later");
+        return answer(request);
+    }
+    if (request->match.route->flags & ROUTE_BACKGROUND)
+        return start_background_work(request);
+    run_handler(request);
+    return continue_request(request);
+}
+
+static size_t discarded_maximum(const struct request *request) {
+    return request->response.status == 413 ? DISCARDED_LARGE_MAXIMUM : DISCARDED_MAXIMUM;
+}
+
+/* A body that is refused or too large is read on, because a client that is still sending may not see an
+ * answer; but it is not kept, and not read without end. */
+static enum MHD_Result take_body(struct request *request, const char *bytes, size_t *size) {
+    if (request->phase == REQUEST_REFUSED || request->discarded > 0 ||
+        *size > body_maximum(request) - request->body.length) {
+        request->discarded += *size;
+    } else if (atomic_fetch_add(&request->service->body_bytes, *size) + *size > ALL_BODIES_MAXIMUM) {
+        atomic_fetch_sub(&request->service->body_bytes, *size);
+        request->body.failed = true;
+    } else {
+        size_t before = request->body.length;
+        text_append(&request->body, bytes, *size);
+        atomic_fetch_sub(&request->service->body_bytes, *size - (request->body.length - before));
+    }
+    *size = 0;
+    return request->discarded > discarded_maximum(request) ? MHD_NO : MHD_YES;
+}
+
+static enum MHD_Result begin_access(struct request *request, enum method method, const char *url,
+                                    const char *version) {
+    const char *announced = request_header(request, "Content-Length");
+    if (begin_request(request, method, url, version)) {
+        expect_transfer(request, announced ? strtod(announced, NULL) : (double)body_maximum(request));
+        return MHD_YES;
+    }
+    expect_transfer(request, announced ? strtod(announced, NULL) : (double)discarded_maximum(request));
+    request->phase = REQUEST_REFUSED;
+    bool is_endless = announced && strtoull(announced, NULL, 10) > discarded_maximum(request);
+    return is_endless ? answer(request) : MHD_YES;
+}
+
+static enum MHD_Result handle_access(void *argument, struct MHD_Connection *connection, const char *url,
+                                     const char *method_name, const char *version, const char *upload,
+                                     size_t *upload_size, void **state) {
+    struct request *request = *state;
+    if (!request) {
+        request = *state = create_request(argument, connection);
+        if (!request)
+            return MHD_NO;
+        return begin_access(request, method_find(method_name), url, version);
+    }
+    if (*upload_size > 0)
+        return take_body(request, upload, upload_size);
+    connections_expect(request->service->connections, connection, (double)INFINITY);
+    return request->phase == REQUEST_WAITING ? continue_request(request) : end_body(request);
+}
+
+static void complete_request(void *argument, struct MHD_Connection *connection, void **state,
+                             enum MHD_RequestTerminationCode code) {
+    struct service *service = argument;
+    (void)code;
+    connections_expect(service->connections, connection, (double)service->options->idle_timeout);
+    if (*state) {
+        free_request(*state);
+        *state = NULL;
+    }
+}
+
+/* As many as the system lets this process have descriptors for, at most. */
+static unsigned connection_limit(const struct options *options) {
+    struct rlimit limit;
+    size_t connections = options->connections;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur > 2 * OTHER_DESCRIPTORS && limit.rlim_cur - OTHER_DESCRIPTORS < connections)
+        connections = (size_t)limit.rlim_cur - OTHER_DESCRIPTORS;
+    return (unsigned)connections;
+}
+
+/* A proxy makes all connections from its own address, and can limit its clients itself. */
+static unsigned connection_limit_per_address(const struct options *options) {
+    return options->is_behind_proxy ? 0 : (unsigned)options->connections_per_address;
+}
+
+/* A NUL would end the path or the argument early, so that it says something else than what was sent: it
+ * becomes the replacement character, which is of the same length, three bytes. */
+static size_t unescape(void *argument, struct MHD_Connection *connection, char *text) {
+    static const char replacement[] = {'\xef', '\xbf', '\xbd'};
+    (void)argument;
+    (void)connection;
+    for (char *nul = text; (nul = strstr(nul, "%00")) != NULL;)
+        memcpy(nul, replacement, sizeof replacement);
+    return MHD_http_unescape(text);
+}
+
+struct http *http_start(struct service *service, const char *listen, struct error *error) {
+    struct http *http = calloc(1, sizeof *http);
+    if (!http) {
+        error_set_memory(error, sizeof *http);
+        return NULL;
+    }
+    http->service = service;
+    int listener = http_listen(listen, http->url, sizeof http->url, error);
+    if (listener >= 0) {
+        http->daemon = MHD_start_daemon(
+            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle_access, service,
+            MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, complete_request, service,
+            MHD_OPTION_NOTIFY_CONNECTION, connections_notify, service->connections,
+            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)service->options->idle_timeout,
+            MHD_OPTION_CONNECTION_LIMIT, connection_limit(service->options),
+            MHD_OPTION_PER_IP_CONNECTION_LIMIT, connection_limit_per_address(service->options),
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK,
+            unescape, NULL, MHD_OPTION_END);
+        if (!http->daemon) {
+            close(listener);
+            error_set(error, ERROR_UNAVAILABLE, "the HTTP server cannot start");
+        }
+    }
+    if (!http->daemon) {
+        free(http);
+        return NULL;
+    }
+    return http;
+}
+
+const char *http_url(const struct http *http) {
+    return http->url;
+}
+
+/* Until no request is being worked on and every stream has sent its end; slow readers are not waited for. */
+static void wait_until_quiet(struct service *service) {
+    const struct timespec pause = {.tv_nsec = 2000000};
+    double deadline = clock_seconds() + STREAM_END_SECONDS;
+    while (atomic_load(&service->background_requests) > 0 ||
+           (statistics_stream_count(service->statistics) > 0 && clock_seconds() < deadline))
+        nanosleep(&pause, NULL);
+}
+
+void http_stop(struct http *http) {
+    if (!http)
+        return;
+    wait_until_quiet(http->service);
+    MHD_stop_daemon(http->daemon);
+    free(http);
+}

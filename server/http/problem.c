@@ -1,0 +1,143 @@
+/* Problems, their titles, and which status an error's code becomes: see problem.h. */
+#include "server/http/problem.h"
+
+#include "server/formats/json_writer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* HTTP's own phrases, as RFC 9457 wants them beside "about:blank". */
+static const struct {
+    unsigned status;
+    const char *title;
+} titles[] = {
+    {400, "Bad Request"},         {401, "Unauthorized"},
+    {403, "Forbidden"},           {404, "Not Found"},
+    {405, "Method Not Allowed"},  {409, "Conflict"},
+    {413, "Content Too Large"},   {415, "Unsupported Media Type"},
+    {421, "Misdirected Request"}, {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},   {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+};
+
+static const char *find_title(unsigned status) {
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (titles[i].status == status)
+            return titles[i].title;
+    return "Error";
+}
+
+static void begin_problem(struct text *text, unsigned status, const char *detail) {
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "type", "about:blank");
+    json_write_string(text, "title", find_title(status));
+    json_write_integer(text, "status", status);
+    json_write_string(text, "detail", detail);
+}
+
+static bool has_header(const struct response *response, const char *name) {
+    for (size_t i = 0; i < response->header_count; i++)
+        if (strcmp(response->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Where there is no memory for a problem there may be none for anything: the fallback is static. */
+static void end_problem(struct response *response, unsigned status, struct text *text) {
+    static const char fallback[] =
+        "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+        "\"detail\":\"out of memory; try again later\"}";
+    json_write_end_object(text);
+    if (text->failed) {
+        text_free(text);
+        response_set_borrowed(response, 503, "application/problem+json", fallback, sizeof fallback - 1);
+    } else {
+        response_set_text(response, status, "application/problem+json", text);
+    }
+    if ((status == 429 || status == 503) && !has_header(response, "Retry-After"))
+        response_add_header(response, "Retry-After", "5");
+}
+
+void response_set_problem(struct response *response, unsigned status, const char *format, ...) {
+    char detail[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    error_trim_text(detail);
+    struct text text = {0};
+    begin_problem(&text, status, detail);
+    end_problem(response, status, &text);
+}
+
+void response_set_faults(struct response *response, const struct parameter_faults *faults) {
+    if (faults->out_of_memory) {
+        response_set_problem(response, 503, "out of memory; try again later");
+        return;
+    }
+    char detail[640];
+    snprintf(detail, sizeof detail, "%s %s%s", faults->items[0].field, faults->items[0].message,
+             faults->count > 1 ? "; and more, see errors" : "");
+    error_trim_text(detail);
+    struct text text = {0};
+    begin_problem(&text, 422, detail);
+    json_write_begin_array(&text, "errors");
+    for (size_t i = 0; i < faults->count; i++) {
+        json_write_begin_object(&text, NULL);
+        json_write_string(&text, "field", faults->items[i].field);
+        json_write_string(&text, "message", faults->items[i].message);
+        json_write_end_object(&text);
+    }
+    json_write_end_array(&text);
+    end_problem(response, 422, &text);
+}
+
+void response_set_fault(struct response *response, const char *field, const char *format, ...) {
+    struct parameter_faults faults = {0};
+    char message[480];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    error_trim_text(message);
+    parameter_faults_add(&faults, field, "%s", message);
+    response_set_faults(response, &faults);
+    parameter_faults_free(&faults);
+}
+
+static unsigned find_status(enum error_code code) {
+    switch (code) {
+    case ERROR_INVALID:
+    case ERROR_TOO_LARGE:
+    case ERROR_DIVERGED:
+        return 422;
+    case ERROR_MISSING:
+        return 404;
+    case ERROR_CONFLICT:
+    case ERROR_CANCELLED:
+        return 409;
+    case ERROR_LIMIT:
+        return 429;
+    case ERROR_MEMORY:
+    case ERROR_UNAVAILABLE:
+        return 503;
+    case ERROR_NONE:
+    case ERROR_INTERNAL:
+        break;
+    }
+    return 500;
+}
+
+void response_set_error(struct response *response, const struct error *error) {
+    response_set_problem(response, find_status(error->code), "%s",
+                         error->message[0] ? error->message : "something went wrong");
+}
+
+void response_set_field_error(struct response *response, const char *field, const struct error *error) {
+    if (find_status(error->code) == 422)
+        response_set_fault(response, field, "%s", error->message);
+    else
+        response_set_error(response, error);
+}

@@ -1,0 +1,21 @@
+/* Answers of 400 and up, as problem+json (RFC 9457). */
+#ifndef ATTNLAB_SERVER_HTTP_PROBLEM_H
+#define ATTNLAB_SERVER_HTTP_PROBLEM_H
+
+#include "core/error.h"
+#include "core/parameters/parameter.h"
+#include "server/http/response.h"
+
+void response_set_problem(struct response *response, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* 422 with every fault. */
+void response_set_faults(struct response *response, const struct parameter_faults *faults);
+/* 422 with one fault. */
+void response_set_fault(struct response *response, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The status that fits the error's code, with its message. */
+void response_set_error(struct response *response, const struct error *error);
+/* The same, and where that is 422 the fault is the field's. */
+void response_set_field_error(struct response *response, const char *field, const struct error *error);
+
+#endif

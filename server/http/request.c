@@ -1,0 +1,121 @@
+/* Reads a request's query and body: see request.h. */
+#include "server/http/request.h"
+
+#include "server/formats/json_parameters.h"
+
+#include <microhttpd.h>
+#include <string.h>
+
+const char *request_path_value(const struct request *request, size_t index) {
+    return request->match.values[index];
+}
+
+const char *request_header(const struct request *request, const char *name) {
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+struct query_visit {
+    void (*visit)(void *owner, const char *name, const char *value);
+    void *owner;
+};
+
+static enum MHD_Result visit_argument(void *argument, enum MHD_ValueKind kind, const char *name,
+                                      const char *value) {
+    (void)kind;
+    const struct query_visit *visit = argument;
+    visit->visit(visit->owner, name, value ? value : "");
+    return MHD_YES;
+}
+
+void request_visit_query(const struct request *request,
+                         void (*visit)(void *owner, const char *name, const char *value), void *owner) {
+    struct query_visit state = {visit, owner};
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, visit_argument, &state);
+}
+
+struct query_reading {
+    struct request *request;
+    struct parameter_faults faults;
+};
+
+static void read_argument(void *owner, const char *name, const char *value) {
+    struct query_reading *reading = owner;
+    struct request *request = reading->request;
+    if (!*value) /* "?state=&limit=", as a form sends what was left empty */
+        return;
+    int index = parameter_find(&request->query, name);
+    if (index >= 0)
+        parameter_set_from_text(&request->query, (size_t)index, value, &reading->faults);
+    else if (!(request->match.route->flags & ROUTE_OPEN_QUERY))
+        json_add_unknown_fault(name, &request->query, NULL, &reading->faults);
+}
+
+bool request_read_query(struct request *request) {
+    const struct route *route = request->match.route;
+    struct query_reading reading = {.request = request};
+    struct error error = {0};
+    if (!parameter_set_init(&request->query, route->query, route->query_count, &error)) {
+        response_set_error(&request->response, &error);
+        return false;
+    }
+    request_visit_query(request, read_argument, &reading);
+    if (reading.faults.count == 0 && !reading.faults.out_of_memory &&
+        parameter_set_apply_defaults(&request->query, &error))
+        return true;
+    if (error.code != ERROR_NONE)
+        response_set_error(&request->response, &error);
+    else
+        response_set_faults(&request->response, &reading.faults);
+    parameter_faults_free(&reading.faults);
+    return false;
+}
+
+/* Valid JSON that cannot be represented here is a bad parameter, not bad JSON. */
+static void refuse_json(struct request *request, const json_error_t *fault) {
+    switch (json_error_code(fault)) {
+    case json_error_numeric_overflow:
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+    case json_error_duplicate_key:
+        response_set_fault(&request->response, "body", "is not usable: line %d, column %d: %s", fault->line,
+                           fault->column, fault->text);
+        break;
+    default:
+        response_set_problem(&request->response, 400, "the body is not JSON: line %d, column %d: %s",
+                             fault->line, fault->column, fault->text);
+    }
+}
+
+/* jansson says nothing at all where it finds no memory. */
+static bool is_memory_fault(const json_error_t *fault) {
+    return json_error_code(fault) == json_error_out_of_memory || !*fault->text;
+}
+
+bool request_read_body(struct request *request) {
+    if (request->match.route->body != BODY_JSON)
+        return true;
+    json_error_t fault;
+    const char *bytes = request->body.bytes ? request->body.bytes : "";
+    /* Without memory jansson may speak of bad syntax: only what it says twice is believed. */
+    for (int attempt = 0; !request->json && attempt < 2; attempt++)
+        request->json =
+            json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
+    if (!request->json && json_error_code(&fault) == json_error_numeric_overflow) {
+        /* Whole numbers beyond 64 bits: as reals, so that the parameter's own check names the field. */
+        request->json =
+            json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY, &fault);
+    }
+    if (!request->json && is_memory_fault(&fault)) {
+        response_set_problem(&request->response, 503, "out of memory; try again later");
+        return false;
+    }
+    if (!request->json) {
+        refuse_json(request, &fault);
+        return false;
+    }
+    if (!json_is_object(request->json)) {
+        response_set_fault(&request->response, "body", "must be a JSON object");
+        return false;
+    }
+    return true;
+}

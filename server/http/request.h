@@ -1,0 +1,64 @@
+/* One request, from its first line to its answer.
+ *
+ * http.c fills in what came over the wire, the router finds the route, and the route's handler makes the
+ * response. A handler runs on the HTTP thread and must not block; a route marked ROUTE_BACKGROUND has its
+ * handler run on a background thread instead, while the connection is suspended. A handler that wants to wait
+ * sets `poll`: it is called now and after every wake-up until it returns true. Either may find that the
+ * answer takes long to make and leave that to `later`, which is then called on a background thread. */
+#ifndef ATTNLAB_SERVER_HTTP_REQUEST_H
+#define ATTNLAB_SERVER_HTTP_REQUEST_H
+
+#include "core/parameters/parameter.h"
+#include "server/access/access.h"
+#include "server/formats/text.h"
+#include "server/http/background.h"
+#include "server/http/parking.h"
+#include "server/http/problem.h"
+#include "server/http/response.h"
+#include "server/http/router.h"
+#include "server/store/store.h"
+
+#include <jansson.h>
+
+struct MHD_Connection;
+struct service;
+
+enum request_phase { REQUEST_READING, REQUEST_REFUSED, REQUEST_WAITING };
+
+struct request {
+    struct service *service;
+    struct MHD_Connection *connection;
+    enum request_phase phase;
+    double started; /* clock_seconds() */
+
+    char id[32]; /* in the log and in X-Request-Id */
+    enum method method;
+    struct caller caller;     /* filled in by access_check */
+    struct route_match match; /* route, path values, format */
+    struct parameter_set query;
+    struct text body;
+    size_t discarded; /* bytes of a body that is refused or too large */
+    json_t *json;     /* the body of a route that takes JSON: an object */
+
+    struct response response;
+    bool (*poll)(struct request *request);
+    void (*later)(struct request *request);
+    struct parked parked;
+    char waits_for_run[ID_SIZE];
+    struct background_work work;
+};
+
+/* A value of the pattern's braces, in their order. */
+const char *request_path_value(const struct request *request, size_t index);
+/* A header's value, or NULL. */
+const char *request_header(const struct request *request, const char *name);
+
+/* Reads the query and the body as the route declares them; on a fault the response is set and false returned.
+ * What the query holds beyond a route with ROUTE_OPEN_QUERY's declarations is left to its handler. */
+bool request_read_query(struct request *request);
+bool request_read_body(struct request *request);
+/* Calls `visit` for every argument of the query. */
+void request_visit_query(const struct request *request,
+                         void (*visit)(void *owner, const char *name, const char *value), void *owner);
+
+#endif

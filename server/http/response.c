@@ -1,0 +1,78 @@
+/* Fills in an answer: see response.h. */
+#include "server/http/response.h"
+
+#include "server/http/problem.h"
+#include "server/http/stream.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void clear_body(struct response *response) {
+    free(response->bytes);
+    event_stream_free(response->stream);
+    response->bytes = NULL;
+    response->borrowed_bytes = NULL;
+    response->stream = NULL;
+    response->size = 0;
+}
+
+void response_set_bytes(struct response *response, unsigned status, const char *content_type, void *bytes,
+                        size_t size) {
+    if (!bytes) {
+        response_set_problem(response, 503, "out of memory; try again later");
+        return;
+    }
+    clear_body(response);
+    response->status = status;
+    response->content_type = content_type;
+    response->bytes = bytes;
+    response->size = size;
+}
+
+void response_set_text(struct response *response, unsigned status, const char *content_type,
+                       struct text *text) {
+    size_t size = text->length;
+    response_set_bytes(response, status, content_type, text_release(text), size);
+}
+
+void response_set_borrowed(struct response *response, unsigned status, const char *content_type,
+                           const void *bytes, size_t size) {
+    clear_body(response);
+    response->status = status;
+    response->content_type = content_type;
+    response->borrowed_bytes = bytes;
+    response->size = size;
+}
+
+void response_set_empty(struct response *response, unsigned status) {
+    response_set_borrowed(response, status, NULL, "", 0);
+}
+
+void response_set_stream(struct response *response, struct event_stream *stream) {
+    clear_body(response);
+    response->status = 200;
+    response->content_type = "text/event-stream";
+    response->stream = stream;
+}
+
+void response_add_header(struct response *response, const char *name, const char *format, ...) {
+    if (response->header_count == RESPONSE_HEADERS_MAXIMUM)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    struct response_header *header = &response->headers[response->header_count];
+    header->name = name;
+    if (vasprintf(&header->value, format, arguments) >= 0)
+        response->header_count++;
+    else
+        response->lacks_header = true;
+    va_end(arguments);
+}
+
+void response_clear(struct response *response) {
+    clear_body(response);
+    for (size_t i = 0; i < response->header_count; i++)
+        free(response->headers[i].value);
+    *response = (struct response){0};
+}

@@ -1,0 +1,46 @@
+/* An answer being made: status, headers, and a body that is owned bytes, borrowed bytes or a stream.
+ *
+ * Handlers fill it in through these functions; http.c sends it. The last call wins, so a handler may prepare
+ * a body and still answer with a problem. */
+#ifndef ATTNLAB_SERVER_HTTP_RESPONSE_H
+#define ATTNLAB_SERVER_HTTP_RESPONSE_H
+
+#include "server/formats/text.h"
+
+enum { RESPONSE_HEADERS_MAXIMUM = 8 };
+
+struct response_header {
+    const char *name; /* static */
+    char *value;      /* owned */
+};
+
+struct event_stream;
+
+struct response {
+    unsigned status; /* 0: not answered yet */
+    const char *content_type;
+    char *bytes; /* owned, released with free() */
+    const void *borrowed_bytes;
+    size_t size;
+    struct event_stream *stream; /* owned */
+    struct response_header headers[RESPONSE_HEADERS_MAXIMUM];
+    size_t header_count;
+    bool lacks_header; /* there was no memory for one: the answer cannot be given */
+};
+
+/* Takes over the text's bytes; where building it failed the answer is a 503. */
+void response_set_text(struct response *response, unsigned status, const char *content_type,
+                       struct text *text);
+/* Takes over `bytes` (malloc). NULL: a 503. */
+void response_set_bytes(struct response *response, unsigned status, const char *content_type, void *bytes,
+                        size_t size);
+void response_set_borrowed(struct response *response, unsigned status, const char *content_type,
+                           const void *bytes, size_t size);
+void response_set_empty(struct response *response, unsigned status);
+/* Takes over the stream: an answer of server-sent events (stream.h). */
+void response_set_stream(struct response *response, struct event_stream *stream);
+void response_add_header(struct response *response, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void response_clear(struct response *response);
+
+#endif

@@ -1,0 +1,56 @@
+/* Which handler answers which path.
+ *
+ * A route is a method and a pattern such as "/api/runs/{id}/metrics"; routes.c holds the table, from which
+ * also openapi.json is made. Patterns with other formats than JSON are also reached with a suffix (".csv",
+ * ".npy") or an Accept header. */
+#ifndef ATTNLAB_SERVER_HTTP_ROUTER_H
+#define ATTNLAB_SERVER_HTTP_ROUTER_H
+
+#include "core/parameters/parameter.h"
+#include "server/access/access.h"
+
+struct request;
+
+enum method { METHOD_GET = 1, METHOD_POST = 2, METHOD_DELETE = 4, METHOD_HEAD = 8, METHOD_OPTIONS = 16 };
+enum format { FORMAT_JSON = 1, FORMAT_CSV = 2, FORMAT_NPY = 4 };
+enum body_kind { BODY_NONE, BODY_JSON, BODY_DATASET };
+enum route_flags { ROUTE_BACKGROUND = 1, ROUTE_OPEN_QUERY = 2 };
+enum { ROUTE_VALUES_MAXIMUM = 2, PATH_SIZE = 512 };
+
+struct route {
+    enum method method;
+    const char *pattern;
+    void (*handler)(struct request *request);
+    const char *summary;
+    enum access_need needs;
+    unsigned flags;
+    unsigned formats; /* besides JSON */
+    const struct parameter_declaration *query;
+    size_t query_count;
+    enum body_kind body;
+    unsigned success_status;
+    const char *request_schema;  /* a component of openapi.json, or NULL */
+    const char *response_schema; /* likewise; NULL: not JSON */
+};
+
+extern const struct route route_table[];
+extern const size_t route_count;
+
+struct route_match {
+    const struct route *route; /* NULL: no route has this path and method */
+    unsigned allowed_methods;  /* of all routes with this path; 0: the path is not known */
+    enum format format;
+    char path[PATH_SIZE]; /* cut into the values */
+    const char *values[ROUTE_VALUES_MAXIMUM];
+};
+
+/* HEAD matches what GET matches. */
+void router_match(struct route_match *match, enum method method, const char *path);
+/* 0 where there is no such method here. */
+enum method method_find(const char *name);
+/* "GET"; "other" for 0. */
+const char *method_name(enum method method);
+/* "GET, HEAD, POST, OPTIONS" */
+void method_write_list(unsigned methods, char *list, size_t size);
+
+#endif

@@ -1,0 +1,142 @@
+/* From a response to libmicrohttpd's: see send.h. */
+#include "server/http/send.h"
+
+#include "server/http/problem.h"
+#include "server/http/stream.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STREAM_BLOCK = 4096, /* large enough for most events, small enough for many readers */
+    PIECE_SIZE = 64 << 10,
+    LARGE_BODY = 256 << 10
+};
+
+/* A body that is sent in pieces, in turn with what others are sent: the system would take megabytes at once,
+ * and copying those, or giving their memory back, keeps the HTTP thread from everybody else for too long. */
+struct large_body {
+    struct background_work work;
+    struct service *service;
+    char *bytes; /* owned */
+    size_t size;
+};
+
+static ssize_t read_piece(void *argument, uint64_t position, char *buffer, size_t size) {
+    const struct large_body *body = argument;
+    size_t left = body->size - (size_t)position;
+    size_t taken = size < left ? size : left;
+    memcpy(buffer, body->bytes + position, taken);
+    return (ssize_t)taken;
+}
+
+static void free_in_background(struct background_work *work) {
+    struct large_body *body = (struct large_body *)((char *)work - offsetof(struct large_body, work));
+    free(body->bytes);
+    atomic_fetch_sub(&body->service->large_answer_bytes, body->size);
+    free(body);
+}
+
+static void free_body(void *argument) {
+    struct large_body *body = argument;
+    body->work.run = free_in_background;
+    background_submit_first(body->service->background, &body->work);
+}
+
+/* Takes over the response's bytes if it succeeds. */
+static struct MHD_Response *create_large_response(struct response *response, struct service *service) {
+    struct large_body *body = malloc(sizeof *body);
+    if (!body)
+        return NULL;
+    *body = (struct large_body){.service = service, .bytes = response->bytes, .size = response->size};
+    struct MHD_Response *created =
+        MHD_create_response_from_callback(response->size, PIECE_SIZE, read_piece, body, free_body);
+    if (created) {
+        response->bytes = NULL;
+        atomic_fetch_add(&service->large_answer_bytes, body->size);
+    } else {
+        free(body);
+    }
+    return created;
+}
+
+void http_limit_answer(struct response *response, struct service *service) {
+    size_t held = atomic_load(&service->large_answer_bytes);
+    if (!response->bytes || response->size <= LARGE_BODY || held == 0 ||
+        held + response->size <= service->memory_limit_bytes / 2)
+        return;
+    response_set_problem(response, 503, "too many large answers are being read: try again soon");
+}
+
+/* The page needs nothing from elsewhere and nobody may put it into a frame. */
+static const struct {
+    const char *name, *value;
+} common_headers[] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
+     "'self'; "
+     "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+static struct MHD_Response *create_response(struct response *response, struct service *service) {
+    struct MHD_Response *created = NULL;
+    if (response->stream) {
+        created = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, event_stream_read,
+                                                    response->stream, event_stream_free_callback);
+        if (created)
+            response->stream = NULL;
+    } else if (response->bytes && response->size > LARGE_BODY) {
+        created = create_large_response(response, service);
+    } else if (response->bytes) {
+        created = MHD_create_response_from_buffer(response->size, response->bytes, MHD_RESPMEM_MUST_FREE);
+        if (created)
+            response->bytes = NULL;
+    } else {
+        created = MHD_create_response_from_buffer(response->size, (void *)response->borrowed_bytes,
+                                                  MHD_RESPMEM_PERSISTENT);
+    }
+    return created;
+}
+
+static const char *find_cache_control(const struct response *response) {
+    for (size_t i = 0; i < response->header_count; i++) {
+        const char *name = response->headers[i].name;
+        if (name[0] == 'E' && name[1] == 'T') /* ETag: may be kept, must be asked about */
+            return "no-cache";
+    }
+    return "no-store";
+}
+
+/* False where there is no memory for all of them: an answer without its headers is not sent. */
+static bool add_headers(struct MHD_Response *created, const struct response *response, bool is_stream) {
+    bool is_added = !response->lacks_header;
+    for (size_t i = 0; i < sizeof common_headers / sizeof *common_headers; i++)
+        is_added &= MHD_add_response_header(created, common_headers[i].name, common_headers[i].value);
+    is_added &= MHD_add_response_header(created, "Cache-Control", find_cache_control(response));
+    if (response->content_type)
+        is_added &= MHD_add_response_header(created, "Content-Type", response->content_type);
+    if (is_stream)
+        is_added &= MHD_add_response_header(created, "X-Accel-Buffering", "no");
+    for (size_t i = 0; i < response->header_count; i++) {
+        const struct response_header *header = &response->headers[i];
+        is_added &= MHD_add_response_header(created, header->name, header->value);
+    }
+    return is_added;
+}
+
+enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response,
+                          struct service *service) {
+    bool is_stream = response->stream != NULL;
+    struct MHD_Response *created = create_response(response, service);
+    if (!created)
+        return MHD_NO;
+    enum MHD_Result result = MHD_NO;
+    if (add_headers(created, response, is_stream))
+        result = MHD_queue_response(connection, response->status, created);
+    MHD_destroy_response(created);
+    return result;
+}

@@ -1,0 +1,180 @@
+/* Writes events to one client, piece by piece: see stream.h. */
+#include "server/http/stream.h"
+
+#include "server/api/service.h"
+#include "server/http/request.h"
+#include "server/system/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { PING_SECONDS = 15, EVENTS_AT_ONCE = 16, SOCKET_BUFFER = 32 << 10 };
+static const double LOOK_SECONDS = 0.005;
+
+struct event_stream {
+    struct service *service;
+    struct parked parked;
+    char run_id[ID_SIZE]; /* "" for all runs */
+    uint64_t cursor;
+    struct event *events[EVENTS_AT_ONCE]; /* read and not yet sent, the first one being sent */
+    size_t event_count, event_index;
+    size_t sent; /* bytes of the event being sent, with the empty line after it */
+    double last_written;
+    bool is_run_over;     /* it has ended or was deleted: what the log has is all there will be */
+    bool must_look_again; /* it has ended, but the log may still be about to show how */
+    bool has_ended;
+    bool has_failed; /* the client sees that the end is missing */
+    bool has_said_goodbye;
+};
+
+static const char event_tail[] = "\n\n";
+static const char ping[] = ": ping\n\n";
+/* The client comes again, with the id it has, after so many milliseconds. */
+static const char goodbye[] = ": the service is ending\nretry: 2000\n\n";
+
+/* A client that stops reading costs this much of the kernel's memory, which would else grow to megabytes. */
+static void bound_socket_buffer(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    int size = SOCKET_BUFFER;
+    if (info)
+        setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
+struct event_stream *event_stream_create(struct request *request, const char *run_id, uint64_t cursor,
+                                         struct error *error) {
+    struct event_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) {
+        error_set_memory(error, sizeof *stream);
+        return NULL;
+    }
+    stream->service = request->service;
+    stream->cursor = cursor;
+    snprintf(stream->run_id, sizeof stream->run_id, "%s", run_id);
+    stream->parked.connection = request->connection;
+    stream->parked.run_id = stream->run_id;
+    stream->parked.is_patient = true;
+    stream->last_written = -PING_SECONDS; /* a first ping at once opens the line */
+    bound_socket_buffer(request->connection);
+    statistics_add_stream(stream->service->statistics, 1);
+    return stream;
+}
+
+void event_stream_free(struct event_stream *stream) {
+    if (!stream)
+        return;
+    for (size_t i = stream->event_index; i < stream->event_count; i++)
+        event_release(stream->events[i]);
+    statistics_add_stream(stream->service->statistics, -1);
+    free(stream);
+}
+
+void event_stream_free_callback(void *stream) {
+    event_stream_free(stream);
+}
+
+/* Copies what fits of a piece that begins at `*offset` of the event. */
+static size_t copy_piece(const char *piece, size_t piece_size, size_t *offset, char *buffer, size_t size) {
+    if (*offset >= piece_size) {
+        *offset -= piece_size;
+        return 0;
+    }
+    size_t copied = piece_size - *offset < size ? piece_size - *offset : size;
+    memcpy(buffer, piece + *offset, copied);
+    *offset = 0;
+    return copied;
+}
+
+/* Writes on with the current event; moves to the next one when it is out. */
+static size_t write_event(struct event_stream *stream, char *buffer, size_t size) {
+    struct event *event = stream->events[stream->event_index];
+    size_t offset = stream->sent;
+    size_t written = copy_piece(event->field, event->field_size, &offset, buffer, size);
+    written += copy_piece(event_tail, sizeof event_tail - 1, &offset, buffer + written, size - written);
+    stream->sent += written;
+    if (stream->sent == event->field_size + sizeof event_tail - 1) {
+        stream->has_ended = stream->run_id[0] && event->kind == EVENT_END;
+        event_release(event);
+        stream->event_index++;
+        stream->sent = 0;
+    }
+    return written;
+}
+
+/* Fetches what comes after the cursor; false where there is nothing. A failing store breaks the stream off:
+ * the client comes again with the id it has. */
+static bool fetch_events(struct event_stream *stream) {
+    struct error error = {0};
+    stream->event_index = stream->event_count = 0;
+    const char *run_id = stream->run_id[0] ? stream->run_id : NULL;
+    if (!event_log_read(stream->service->event_log, run_id, &stream->cursor, EVENTS_AT_ONCE, stream->events,
+                        &stream->event_count, &error)) {
+        stream->has_ended = stream->has_failed = true;
+        return false;
+    }
+    return stream->event_count > 0;
+}
+
+/* A stream whose run has ended ends when all its events are sent; that is no event's doing where the client
+ * has the end already or the run was deleted. So this looks at the run before the first event and when none
+ * has come for a while. A run is seen to have ended before its last event is shown: only once nothing is
+ * being published is that event sure to be read after this. */
+static void look_at_run(struct event_stream *stream) {
+    struct error error = {0};
+    bool has_ended = false;
+    if (!stream->run_id[0] || stream->is_run_over)
+        return;
+    if (runs_find_ended(stream->service->runs, stream->run_id, &has_ended, &error)) {
+        stream->is_run_over = has_ended && event_log_is_settled(stream->service->event_log);
+        stream->must_look_again = has_ended && !stream->is_run_over;
+        return;
+    }
+    stream->is_run_over = true;
+    stream->has_failed = error.code != ERROR_MISSING;
+}
+
+static size_t write_events(struct event_stream *stream, char *buffer, size_t size) {
+    size_t written = 0;
+    while (written < size && !stream->has_ended &&
+           (stream->event_index < stream->event_count || fetch_events(stream)))
+        written += write_event(stream, buffer + written, size - written);
+    return written;
+}
+
+ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_t size) {
+    (void)position;
+    struct event_stream *stream = argument;
+    struct parking *parking = stream->service->parking;
+    if (stream->has_said_goodbye) /* what comes after it is for the next connection */
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    for (;;) {
+        unsigned long version = parking_version(parking);
+        double now = clock_seconds();
+        bool is_quiet = now - stream->last_written >= PING_SECONDS;
+        if (is_quiet || stream->must_look_again)
+            look_at_run(stream);
+        size_t written = write_events(stream, buffer, size);
+        if (written == 0 && is_quiet && size >= sizeof ping - 1 && !stream->has_ended) {
+            memcpy(buffer, ping, sizeof ping - 1);
+            written = sizeof ping - 1;
+        }
+        if (written > 0) {
+            stream->last_written = now;
+            statistics_add_bytes(stream->service->statistics, 0, written);
+            return (ssize_t)written;
+        }
+        if (!stream->has_ended && size >= sizeof goodbye - 1 && atomic_load(&stream->service->is_draining)) {
+            stream->has_said_goodbye = true;
+            memcpy(buffer, goodbye, sizeof goodbye - 1);
+            return sizeof goodbye - 1;
+        }
+        if (stream->has_ended || stream->is_run_over || atomic_load(&stream->service->is_draining))
+            return stream->has_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
+        stream->parked.deadline =
+            stream->must_look_again ? now + LOOK_SECONDS : stream->last_written + PING_SECONDS;
+        if (parking_wait(parking, &stream->parked, version))
+            return 0;
+    }
+}

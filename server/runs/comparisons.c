@@ -1,0 +1,315 @@
+/* Comparisons: several variants times several seeds, one run each, and the table they make.
+ *
+ * Only labels and seeds are stored; state, progress and rows follow from the runs each time it is asked for.
+ */
+#include "server/runs/internal.h"
+
+#include "server/formats/json_writer.h"
+#include "server/system/clock.h"
+#include "server/system/identifier.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void comparison_view_clear(struct comparison_view *view) {
+    for (size_t i = 0; view->rows != NULL && i < view->variant_count; i++) {
+        free(view->rows[i].label);
+        free(view->rows[i].accuracies);
+    }
+    free(view->rows);
+    free(view->run_ids);
+    comparison_record_clear(&view->record);
+    *view = (struct comparison_view){0};
+}
+
+static bool record_prepare(struct comparison_record *record, const struct comparison_request *request,
+                           struct error *error) {
+    struct text labels = {0}, seeds = {0};
+    *record = (struct comparison_record){.created_ms = clock_wall_ms()};
+    json_write_begin_array(&labels, NULL);
+    for (size_t i = 0; i < request->variant_count; i++)
+        json_write_string(&labels, NULL, request->labels[i]);
+    json_write_end_array(&labels);
+    json_write_begin_array(&seeds, NULL);
+    for (size_t i = 0; i < request->seed_count; i++)
+        json_write_integer(&seeds, NULL, request->seeds[i]);
+    json_write_end_array(&seeds);
+    record->labels_json = text_release(&labels);
+    record->seeds_json = text_release(&seeds);
+    record->experiment = strdup(request->experiment->name);
+    record->name = strdup(request->name != NULL ? request->name : "");
+    record->owner = strdup(request->owner != NULL ? request->owner : "");
+    bool complete = record->labels_json != NULL && record->seeds_json != NULL && record->experiment != NULL &&
+                    record->name != NULL && record->owner != NULL;
+    if (complete ? identifier_create(record->id, error) : error_set_memory(error, sizeof *record))
+        return true;
+    comparison_record_clear(record);
+    return false;
+}
+
+/* The run of a variant and a seed. */
+static struct active_run *create_member(const struct comparison_request *request,
+                                        const struct comparison_record *comparison, size_t variant,
+                                        size_t seed, struct error *error) {
+    const struct parameter_set *parameters = &request->parameters[variant * request->seed_count + seed];
+    struct run_request run = {.experiment = request->experiment,
+                              .parameters = parameters,
+                              .name = request->labels[variant],
+                              .owner = request->owner};
+    struct run_record record;
+    if (!run_record_prepare(&record, &run, error))
+        return NULL;
+    memcpy(record.comparison, comparison->id, ID_SIZE);
+    record.comparison_variant = variant;
+    record.comparison_seed = seed;
+    return active_run_create(&record, request->experiment, parameters, error);
+}
+
+bool runs_create_comparison(struct runs *runs, const struct comparison_request *request,
+                            struct comparison_view *view, struct error *error) {
+    size_t count = request->variant_count * request->seed_count, made = 0;
+    struct comparison_record record;
+    *view = (struct comparison_view){0};
+    if (!record_prepare(&record, request, error))
+        return false;
+    bool is_added = false;
+    struct active_run **items = calloc(count, sizeof(struct active_run *));
+    if (items == NULL) {
+        error_set_memory(error, count * sizeof(struct active_run *));
+        goto cleanup;
+    }
+    for (; made < count; made++) {
+        size_t variant = made / request->seed_count, seed = made % request->seed_count;
+        items[made] = create_member(request, &record, variant, seed, error);
+        if (items[made] == NULL)
+            goto cleanup;
+    }
+    const struct share share = {request->queue_limit, request->network, request->network_limit};
+    is_added = runs_add(runs, &record, items, count, &share, error);
+
+cleanup:
+    for (size_t i = 0; !is_added && i < made; i++)
+        active_run_free(items[i]);
+    free(items);
+    bool ok = is_added && runs_find_comparison(runs, record.id, view, error);
+    comparison_record_clear(&record);
+    return ok;
+}
+
+/* Makes the empty table of a record, which it takes over. */
+static bool view_prepare(struct comparison_view *view, struct comparison_record *record,
+                         struct error *error) {
+    *view = (struct comparison_view){.record = *record};
+    json_t *labels = json_loads(record->labels_json, 0, NULL);
+    json_t *seeds = json_loads(record->seeds_json, 0, NULL);
+    size_t variants = json_array_size(labels), seed_count = json_array_size(seeds);
+    bool ok = variants > 0 && seed_count > 0;
+    if (!ok)
+        error_set(error, ERROR_INTERNAL, "the comparison %s cannot be read", record->id);
+    if (ok) {
+        view->run_ids = calloc(variants * seed_count, sizeof *view->run_ids);
+        view->rows = calloc(variants, sizeof *view->rows);
+        view->variant_count = variants;
+        view->seed_count = seed_count;
+        ok = view->run_ids != NULL && view->rows != NULL;
+    }
+    for (size_t i = 0; ok && i < variants; i++) {
+        struct comparison_row *row = &view->rows[i];
+        row->label = strdup(json_string_value(json_array_get(labels, i)));
+        row->accuracies = malloc(seed_count * sizeof *row->accuracies);
+        row->mean = row->worst = row->seconds = NAN;
+        ok = row->label != NULL && row->accuracies != NULL;
+        for (size_t j = 0; ok && j < seed_count; j++)
+            row->accuracies[j] = NAN;
+    }
+    if (!ok)
+        error_set_memory(error, variants * seed_count * sizeof *view->run_ids);
+    json_decref(labels);
+    json_decref(seeds);
+    return ok;
+}
+
+static bool add_result(struct comparison_row *row, size_t seed, const char *result_json,
+                       struct error *error) {
+    if (result_json == NULL)
+        return true;
+    json_t *result = json_loads(result_json, 0, NULL);
+    if (result == NULL)
+        return error_set_memory(error, strlen(result_json));
+    const json_t *accuracy = json_object_get(result, "test_accuracy");
+    const json_t *seconds = json_object_get(result, "seconds");
+    const json_t *parameters = json_object_get(result, "parameter_count");
+    if (json_is_number(accuracy))
+        row->accuracies[seed] = json_number_value(accuracy);
+    if (json_is_number(seconds))
+        row->seconds = (isnan(row->seconds) ? 0 : row->seconds) + json_number_value(seconds);
+    if (json_is_integer(parameters))
+        row->parameter_count = json_integer_value(parameters);
+    json_decref(result);
+    return true;
+}
+
+static void summarise_row(struct comparison_row *row, size_t seed_count) {
+    double sum = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < seed_count; i++) {
+        if (isnan(row->accuracies[i]))
+            continue;
+        sum += row->accuracies[i];
+        known++;
+        row->worst = isnan(row->worst) ? row->accuracies[i] : fmin(row->worst, row->accuracies[i]);
+    }
+    if (known > 0)
+        row->mean = sum / (double)known;
+}
+
+/* One state for all: the worst end once all have ended. */
+static enum run_state common_state(const size_t counts[RUN_CANCELLED + 1], size_t total) {
+    if (counts[RUN_QUEUED] == total && total > 0)
+        return RUN_QUEUED;
+    if (counts[RUN_QUEUED] + counts[RUN_RUNNING] > 0)
+        return RUN_RUNNING;
+    if (counts[RUN_FAILED] > 0)
+        return RUN_FAILED;
+    return counts[RUN_CANCELLED] > 0 ? RUN_CANCELLED : RUN_SUCCEEDED;
+}
+
+/* A member's result, from wherever it is kept, into its row. */
+static bool add_member(struct runs *runs, struct comparison_view *view, const struct run_record *run,
+                       struct error *error) {
+    struct comparison_row *row = &view->rows[run->comparison_variant];
+    char *large = NULL;
+    bool ok = !run_record_lacks_result(run) || runs->store->read_result(runs->store, run->id, &large, error);
+    ok = ok && add_result(row, run->comparison_seed, large != NULL ? large : run->result_json, error);
+    free(large);
+    return ok;
+}
+
+static bool view_fill(struct runs *runs, struct comparison_view *view, const struct run_record *list,
+                      size_t count, struct error *error) {
+    size_t counts[RUN_CANCELLED + 1] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct run_record *run = &list[i];
+        if (run->comparison_variant >= view->variant_count || run->comparison_seed >= view->seed_count)
+            continue;
+        memcpy(view->run_ids[run->comparison_variant * view->seed_count + run->comparison_seed], run->id,
+               ID_SIZE);
+        if (!add_member(runs, view, run, error))
+            return false;
+        counts[run->state]++;
+        view->progress_done += run_state_has_ended(run->state);
+    }
+    for (size_t i = 0; i < view->variant_count; i++)
+        summarise_row(&view->rows[i], view->seed_count);
+    view->progress_total = count;
+    view->state = common_state(counts, count);
+    return true;
+}
+
+static bool list_members(struct runs *runs, const char *id, struct run_record **list, size_t *count,
+                         struct error *error) {
+    struct run_filter filter = {.state = -1, .comparison = id, .limit = 100000};
+    return runs_list(runs, &filter, list, count, error);
+}
+
+/* Takes over the record. */
+static bool view_build(struct runs *runs, struct comparison_record *record, struct comparison_view *view,
+                       struct error *error) {
+    struct run_record *list = NULL;
+    size_t count = 0;
+    bool ok = view_prepare(view, record, error) &&
+              list_members(runs, view->record.id, &list, &count, error) &&
+              view_fill(runs, view, list, count, error);
+    if (!ok)
+        comparison_view_clear(view);
+    run_records_free(list, count);
+    return ok;
+}
+
+bool runs_find_comparison(struct runs *runs, const char *id, struct comparison_view *view,
+                          struct error *error) {
+    struct comparison_record record;
+    *view = (struct comparison_view){0};
+    return runs->store->find_comparison(runs->store, id, &record, error) &&
+           view_build(runs, &record, view, error);
+}
+
+bool runs_list_comparisons(struct runs *runs, const char *before, size_t limit, struct comparison_view **list,
+                           size_t *count, struct error *error) {
+    struct comparison_record *records = NULL;
+    size_t found = 0, built = 0;
+    *list = NULL;
+    *count = 0;
+    if (!runs->store->list_comparisons(runs->store, before, limit, &records, &found, error))
+        return false;
+    struct comparison_view *views = calloc(found + 1, sizeof *views);
+    bool ok = views != NULL || error_set_memory(error, (found + 1) * sizeof *views);
+    for (size_t i = 0; i < found; i++) {
+        if (!ok) {
+            comparison_record_clear(&records[i]);
+            continue;
+        }
+        ok = view_build(runs, &records[i], &views[built], error);
+        built += ok;
+    }
+    free(records);
+    if (ok) {
+        *list = views;
+        *count = built;
+        return true;
+    }
+    for (size_t i = 0; i < built; i++)
+        comparison_view_clear(&views[i]);
+    free(views);
+    return false;
+}
+
+bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison_view *view,
+                            struct error *error) {
+    struct comparison_record record;
+    struct run_record *list = NULL;
+    size_t count = 0, cancelled = 0;
+    if (!runs->store->find_comparison(runs->store, id, &record, error))
+        return false;
+    comparison_record_clear(&record);
+    if (!list_members(runs, id, &list, &count, error))
+        return false;
+    bool ok = true;
+    for (size_t i = count; i-- > 0 && ok;) {
+        struct error failure = {0};
+        if (run_state_has_ended(list[i].state))
+            continue;
+        if (runs_cancel(runs, list[i].id, NULL, &failure))
+            cancelled++;
+        else if (failure.code != ERROR_CONFLICT && failure.code != ERROR_MISSING) /* ended in between */
+            ok = error_set(error, failure.code, "%s", failure.message);
+    }
+    run_records_free(list, count);
+    if (ok && cancelled == 0)
+        ok = error_set(error, ERROR_CONFLICT, "the comparison has ended already");
+    return ok && (view == NULL || runs_find_comparison(runs, id, view, error));
+}
+
+bool runs_delete_comparison(struct runs *runs, const char *id, struct error *error) {
+    struct run_record *list = NULL;
+    size_t count = 0, unfinished = 0;
+    if (!list_members(runs, id, &list, &count, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        unfinished += !run_state_has_ended(list[i].state);
+    bool ok = unfinished == 0 ||
+              error_set(error, ERROR_CONFLICT, "%zu runs of the comparison have not ended: cancel it first",
+                        unfinished);
+    ok = ok && runs->store->delete_comparison(runs->store, id, error);
+    pthread_mutex_lock(&runs->mutex);
+    for (size_t i = 0; i < count && ok; i++) {
+        struct active_run *unsaved = active_run_find(runs, list[i].id);
+        if (unsaved != NULL)
+            active_run_remove(runs, unsaved);
+    }
+    pthread_mutex_unlock(&runs->mutex);
+    run_records_free(list, count);
+    return ok;
+}

@@ -1,0 +1,34 @@
+/* The user's data sets and files, as experiments and the API see them.
+ *
+ * A data set is kept in the store as the bytes that were sent, and parsed when it is used; parsed ones are
+ * shared and stay in memory as long as somebody uses them. Files (weights, images) lie in the data directory
+ * and are named plainly: a name with a slash or a leading dot is refused. */
+#ifndef ATTNLAB_SERVER_RUNS_DATASETS_H
+#define ATTNLAB_SERVER_RUNS_DATASETS_H
+
+#include "core/tasks/data_source.h"
+#include "server/store/store.h"
+
+struct datasets;
+
+/* The store is borrowed. */
+struct datasets *datasets_open(struct store *store, const char *data_directory, struct error *error);
+void datasets_close(struct datasets *datasets);
+
+/* ERROR_INVALID for what is no plain name, ERROR_CONFLICT for that of a built-in task. */
+bool datasets_check_name(const char *name, struct error *error);
+
+/* Parses and stores; `format` is "csv" or "tsv". ERROR_INVALID for a bad name or a bad row (the message names
+ * its line), ERROR_CONFLICT where the name is taken. `record` is filled in; clear it. */
+bool datasets_add(struct datasets *datasets, const char *name, const char *format, const void *bytes,
+                  size_t size, const char *owner, struct dataset_record *record, struct error *error);
+bool datasets_list(struct datasets *datasets, struct dataset_record **list, size_t *count,
+                   struct error *error);
+bool datasets_find(struct datasets *datasets, const char *name, struct dataset_record *record,
+                   struct error *error);
+bool datasets_delete(struct datasets *datasets, const char *name, struct error *error);
+
+/* For experiment_prepare, inspections and runs; thread-safe. */
+struct data_source datasets_source(struct datasets *datasets);
+
+#endif

@@ -1,0 +1,187 @@
+/* The few inspections that stay open, and who uses them: see inspector.h. */
+#include "server/runs/inspector.h"
+
+#include "server/formats/json_parameters.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOT_COUNT = 4 };
+
+struct cached_slot {
+    struct inspector_slot slot; /* first: what callers hold */
+    char *key;                  /* owned: a run's id or parameters as JSON; NULL: empty */
+    unsigned long last_used;
+    bool is_busy;
+};
+
+struct inspector {
+    struct store *store;
+    struct data_source data;
+    pthread_mutex_t mutex;
+    pthread_cond_t slot_freed;
+    unsigned long uses;
+    struct cached_slot slots[SLOT_COUNT];
+};
+
+struct inspector *inspector_open(struct store *store, struct data_source data, struct error *error) {
+    struct inspector *inspector = calloc(1, sizeof *inspector);
+    if (!inspector) {
+        error_set_memory(error, sizeof *inspector);
+        return NULL;
+    }
+    inspector->store = store;
+    inspector->data = data;
+    pthread_mutex_init(&inspector->mutex, NULL);
+    pthread_cond_init(&inspector->slot_freed, NULL);
+    return inspector;
+}
+
+static void empty_slot(struct cached_slot *cached) {
+    inspection_close(cached->slot.inspection);
+    free(cached->key);
+    *cached = (struct cached_slot){0};
+}
+
+void inspector_close(struct inspector *inspector) {
+    if (!inspector)
+        return;
+    for (size_t i = 0; i < SLOT_COUNT; i++)
+        empty_slot(&inspector->slots[i]);
+    pthread_cond_destroy(&inspector->slot_freed);
+    pthread_mutex_destroy(&inspector->mutex);
+    free(inspector);
+}
+
+/* The slot with this key, else the free one that was used longest ago; NULL: wait. With the mutex held. */
+static struct cached_slot *choose_slot(struct inspector *inspector, const char *key) {
+    struct cached_slot *oldest = NULL;
+    for (size_t i = 0; i < SLOT_COUNT; i++) {
+        struct cached_slot *cached = &inspector->slots[i];
+        if (cached->key && strcmp(cached->key, key) == 0)
+            return cached->is_busy ? NULL : cached;
+        if (!cached->is_busy && (!oldest || cached->last_used < oldest->last_used))
+            oldest = cached;
+    }
+    return oldest;
+}
+
+/* A busy slot that is empty or holds what `key` names; NULL when out of memory. */
+static struct cached_slot *take_slot(struct inspector *inspector, const char *key, struct error *error) {
+    struct cached_slot *cached;
+    pthread_mutex_lock(&inspector->mutex);
+    while (!(cached = choose_slot(inspector, key)))
+        pthread_cond_wait(&inspector->slot_freed, &inspector->mutex);
+    if (!cached->key || strcmp(cached->key, key) != 0) {
+        empty_slot(cached);
+        cached->slot.epoch = STORE_LAST_EPOCH;
+        cached->key = strdup(key);
+    }
+    cached->last_used = ++inspector->uses;
+    cached->is_busy = cached->key != NULL;
+    pthread_mutex_unlock(&inspector->mutex);
+    if (!cached->key) {
+        error_set_memory(error, strlen(key) + 1);
+        return NULL;
+    }
+    return cached;
+}
+
+void inspector_release(struct inspector *inspector, struct inspector_slot *slot) {
+    if (!slot)
+        return;
+    struct cached_slot *cached = (struct cached_slot *)slot;
+    pthread_mutex_lock(&inspector->mutex);
+    cached->is_busy = false;
+    if (!slot->inspection)
+        empty_slot(cached);
+    pthread_cond_broadcast(&inspector->slot_freed);
+    pthread_mutex_unlock(&inspector->mutex);
+}
+
+struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector, const char *key,
+                                                    const struct parameter_set *parameters,
+                                                    struct error *error) {
+    struct cached_slot *cached = take_slot(inspector, key, error);
+    if (!cached)
+        return NULL;
+    if (!cached->slot.inspection)
+        cached->slot.inspection = inspection_open(parameters, &inspector->data, error);
+    if (!cached->slot.inspection) {
+        inspector_release(inspector, &cached->slot);
+        return NULL;
+    }
+    return &cached->slot;
+}
+
+/* A data set that is younger than the run is another one with the same name. One that is missing is drawn, or
+ * opening the model will say so. */
+static bool check_dataset(struct inspector *inspector, const struct run_record *run, const char *name,
+                          struct error *error) {
+    struct dataset_record dataset;
+    if (!inspector->store->read_dataset(inspector->store, name, &dataset, NULL, NULL, NULL))
+        return true;
+    bool is_same = dataset.created_ms <= run->created_ms;
+    dataset_record_clear(&dataset);
+    return is_same || error_set(error, ERROR_CONFLICT,
+                                "the data set %.80s that run %s was trained on was deleted; the one that now "
+                                "has this name is another",
+                                name, run->id);
+}
+
+/* The run's parameters, as they were prepared when it was created. Free the set in any case. */
+static bool read_run_parameters(struct inspector *inspector, const char *run_id, struct parameter_set *set,
+                                struct error *error) {
+    struct run_record run = {0};
+    struct error cause = {0};
+    bool is_read = false;
+    if (!inspector->store->find_run(inspector->store, run_id, &run, error))
+        goto cleanup;
+    const struct experiment *experiment = experiment_find(run.experiment);
+    if (!experiment || !experiment->trains_model) {
+        error_set(error, ERROR_CONFLICT, "run %s trains no model: %s does not", run_id, run.experiment);
+        goto cleanup;
+    }
+    if (!json_restore_parameters(run.parameters_json, experiment->parameters, experiment->parameter_count,
+                                 set, &cause)) {
+        /* No fault of who asks now. */
+        error_set(error, cause.code == ERROR_INVALID ? ERROR_INTERNAL : cause.code, "run %s: %s", run_id,
+                  cause.message);
+        goto cleanup;
+    }
+    is_read = check_dataset(inspector, &run, parameter_text(set, "task"), error);
+cleanup:
+    run_record_clear(&run);
+    return is_read;
+}
+
+/* Epochs never change once stored, so what is loaded need not be loaded again. */
+static bool load_epoch(struct inspector *inspector, struct inspector_slot *slot, const char *run_id,
+                       size_t epoch, struct error *error) {
+    if (epoch != STORE_LAST_EPOCH && slot->epoch == epoch)
+        return true;
+    float *weights = NULL;
+    size_t count = 0;
+    size_t found = 0;
+    bool is_loaded =
+        inspector->store->read_weights(inspector->store, run_id, epoch, &found, &weights, &count, error) &&
+        inspection_load_weights(slot->inspection, weights, count, error);
+    slot->epoch = is_loaded ? found : STORE_LAST_EPOCH;
+    free(weights);
+    return is_loaded;
+}
+
+struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const char *run_id, size_t epoch,
+                                             struct error *error) {
+    struct parameter_set parameters = {0};
+    struct inspector_slot *slot = NULL;
+    if (read_run_parameters(inspector, run_id, &parameters, error))
+        slot = inspector_acquire_parameters(inspector, run_id, &parameters, error);
+    if (slot && !load_epoch(inspector, slot, run_id, epoch, error)) {
+        inspector_release(inspector, slot);
+        slot = NULL;
+    }
+    parameter_set_free(&parameters);
+    return slot;
+}

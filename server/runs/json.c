@@ -1,0 +1,126 @@
+/* Runs and comparisons as the API shows them. */
+#include "server/formats/json_writer.h"
+#include "server/runs/runs.h"
+#include "server/system/clock.h"
+
+#include <string.h>
+
+static const char *const state_names[] = {"queued", "running", "succeeded", "failed", "cancelled"};
+
+const char *run_state_name(enum run_state state) {
+    return state_names[state];
+}
+
+int run_state_find(const char *name) {
+    for (int state = RUN_QUEUED; state <= RUN_CANCELLED; state++)
+        if (strcmp(name, state_names[state]) == 0)
+            return state;
+    return -1;
+}
+
+bool run_state_has_ended(enum run_state state) {
+    return state >= RUN_SUCCEEDED;
+}
+
+/* null where it has not come yet. */
+static void write_time(struct text *text, const char *key, int64_t milliseconds) {
+    char formatted[32];
+    clock_format_rfc3339(milliseconds, formatted);
+    json_write_string(text, key, milliseconds != 0 ? formatted : NULL);
+}
+
+static void write_progress(struct text *text, size_t done, size_t total, const char *unit) {
+    json_write_begin_object(text, "progress");
+    json_write_integer(text, "done", (int64_t)done);
+    json_write_integer(text, "total", (int64_t)total);
+    json_write_string(text, "unit", unit);
+    json_write_end_object(text);
+}
+
+void run_write_json(struct text *text, const char *key, const struct run_record *run,
+                    const bool *may_delete) {
+    json_write_begin_object(text, key);
+    json_write_string(text, "id", run->id);
+    json_write_string(text, "experiment", run->experiment);
+    json_write_string(text, "name", run->name);
+    json_write_raw(text, "parameters", run->parameters_json);
+    json_write_string(text, "state", run_state_name(run->state));
+    write_progress(text, run->progress_done, run->progress_total, run->progress_unit);
+    write_time(text, "created_at", run->created_ms);
+    write_time(text, "started_at", run->started_ms);
+    write_time(text, "finished_at", run->finished_ms);
+    json_write_raw(text, "result", run->result_json);
+    if (run_record_lacks_result(run))
+        json_write_boolean(text, "result_omitted", true);
+    json_write_string(text, "error", run->error);
+    json_write_string(text, "comparison", run->comparison[0] != '\0' ? run->comparison : NULL);
+    if (may_delete != NULL)
+        json_write_boolean(text, "may_delete", *may_delete);
+    json_write_end_object(text);
+}
+
+void run_write_brief_json(struct text *text, const char *key, const struct run_record *run,
+                          const bool *may_delete) {
+    struct run_record brief = *run;
+    if (result_is_large(brief.result_json))
+        brief.result_json = NULL;
+    run_write_json(text, key, &brief, may_delete);
+}
+
+char *run_to_brief_json(const struct run_record *run, size_t *length, struct error *error) {
+    struct text text = {0};
+    run_write_brief_json(&text, NULL, run, NULL);
+    size_t size = text.length;
+    char *bytes = text_release(&text);
+    if (bytes == NULL)
+        error_set_memory(error, size);
+    else if (length != NULL)
+        *length = size;
+    return bytes;
+}
+
+/* `ids`: the row's runs, one for each seed; an empty one has been deleted. */
+static void write_row(struct text *text, const struct comparison_row *row, char (*ids)[ID_SIZE],
+                      size_t seed_count) {
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "label", row->label);
+    json_write_begin_array(text, "runs");
+    for (size_t i = 0; i < seed_count; i++)
+        json_write_string(text, NULL, ids[i][0] != '\0' ? ids[i] : NULL);
+    json_write_end_array(text);
+    json_write_begin_array(text, "accuracies");
+    for (size_t i = 0; i < seed_count; i++)
+        json_write_number(text, NULL, row->accuracies[i]);
+    json_write_end_array(text);
+    json_write_number(text, "mean", row->mean);
+    json_write_number(text, "worst", row->worst);
+    if (row->parameter_count > 0)
+        json_write_integer(text, "parameter_count", row->parameter_count);
+    else
+        json_write_null(text, "parameter_count");
+    json_write_number(text, "seconds", row->seconds);
+    json_write_end_object(text);
+}
+
+void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view,
+                           bool may_delete) {
+    json_write_begin_object(text, key);
+    json_write_string(text, "id", view->record.id);
+    json_write_string(text, "experiment", view->record.experiment);
+    json_write_string(text, "name", view->record.name);
+    json_write_string(text, "state", run_state_name(view->state));
+    write_progress(text, view->progress_done, view->progress_total, "runs");
+    write_time(text, "created_at", view->record.created_ms);
+    json_write_raw(text, "seeds", view->record.seeds_json);
+    json_write_begin_array(text, "runs");
+    for (size_t i = 0; i < view->variant_count * view->seed_count; i++)
+        if (view->run_ids[i][0] != '\0')
+            json_write_string(text, NULL, view->run_ids[i]);
+    json_write_end_array(text);
+    json_write_begin_array(text, "rows");
+    for (size_t i = 0; i < view->variant_count; i++)
+        write_row(text, &view->rows[i], view->run_ids + i * view->seed_count, view->seed_count);
+    json_write_end_array(text);
+    json_write_boolean(text, "may_delete", may_delete);
+    json_write_end_object(text);
+}

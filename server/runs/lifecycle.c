@@ -1,0 +1,228 @@
+/* The run manager's life: opening it with what an earlier process left unfinished, starting and stopping the
+ * workers. */
+#include "server/runs/internal.h"
+
+#include "server/formats/json_parameters.h"
+#include "server/system/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    QUEUE_LIMIT = 1000,
+    WORKER_NICENESS = 10,
+    ATTEMPTS_LIMIT = 5,
+    SUSPECT_ATTEMPTS = 2,
+    ATTEMPT_SPACING_MS = 30000
+};
+
+/* Ends a run in the store that can no longer be done. */
+static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
+    record->state = RUN_FAILED;
+    record->finished_ms = clock_wall_ms();
+    free(record->error);
+    record->error = strdup(reason);
+    return run_record_publish(runs, NULL, record, false, error);
+}
+
+/* The experiment and the parameters of an unfinished run; NULL where it can no longer be done, with the
+ * reason. */
+static const struct experiment *find_work(struct runs *runs, const struct run_record *record,
+                                          struct parameter_set *parameters, struct error *reason) {
+    const struct experiment *experiment = runs->find_experiment(record->experiment);
+    if (experiment == NULL) {
+        error_set(reason, ERROR_MISSING, "this version of attnlab has no experiment %.80s",
+                  record->experiment);
+        return NULL;
+    }
+    if (record->state == RUN_RUNNING && record->attempts >= ATTEMPTS_LIMIT) {
+        error_set(
+            reason, ERROR_INTERNAL,
+            "the service died each time that it was at this run, at least %zu times before another epoch was "
+            "finished: it may need more memory than there is, so try it smaller",
+            record->attempts);
+        return NULL;
+    }
+    return json_restore_parameters(record->parameters_json, experiment->parameters,
+                                   experiment->parameter_count, parameters, reason)
+               ? experiment
+               : NULL;
+}
+
+/* Puts an unfinished run back into the queue. Takes over the record. */
+static bool restore_run(struct runs *runs, struct run_record *record, struct error *error) {
+    struct error reason = {0};
+    struct parameter_set parameters = {0};
+    const struct experiment *experiment = find_work(runs, record, &parameters, &reason);
+    if (experiment == NULL) {
+        bool ok = give_up(runs, record, reason.message, error);
+        parameter_set_free(&parameters);
+        run_record_clear(record);
+        return ok;
+    }
+    bool was_running = record->state == RUN_RUNNING;
+    record->state = RUN_QUEUED;
+    bool ok = !was_running || run_record_publish(runs, NULL, record, false, error);
+    struct active_run *run = NULL;
+    if (ok)
+        run = active_run_create(record, experiment, &parameters, error);
+    else
+        run_record_clear(record);
+    parameter_set_free(&parameters);
+    if (run == NULL)
+        return false;
+    if (!run_queue_reserve(runs->queue, run->record.owner, 1, QUEUE_WITHOUT_LIMITS, error)) {
+        active_run_free(run);
+        return false;
+    }
+    active_run_add(runs, run);
+    run->is_suspect = run->record.attempts >= SUSPECT_ATTEMPTS;
+    runs->suspects += run->is_suspect;
+    return true;
+}
+
+static bool restore_runs(struct runs *runs, struct error *error) {
+    struct run_record *records = NULL;
+    size_t count = 0;
+    bool ok = runs->store->list_unfinished_runs(runs->store, &records, &count, error);
+    for (size_t i = 0; i < count; i++)
+        if (ok)
+            ok = restore_run(runs, &records[i], error);
+        else
+            run_record_clear(&records[i]);
+    free(records);
+    return ok;
+}
+
+struct runs *runs_open(const struct runs_options *options, struct store *store, struct event_log *log,
+                       struct datasets *datasets, struct error *error) {
+    struct runs *runs = calloc(1, sizeof *runs);
+    if (runs == NULL) {
+        error_set_memory(error, sizeof *runs);
+        return NULL;
+    }
+    runs->store = store;
+    runs->log = log;
+    runs->datasets = datasets;
+    runs->worker_count = options->worker_count;
+    runs->attempt_spacing_ms =
+        options->attempt_spacing_ms > 0 ? options->attempt_spacing_ms : ATTEMPT_SPACING_MS;
+    runs->find_experiment = options->find_experiment != NULL ? options->find_experiment : experiment_find;
+    pthread_mutex_init(&runs->mutex, NULL);
+    size_t limit = options->queue_limit > 0 ? options->queue_limit : QUEUE_LIMIT;
+    const struct queue_limits limits = {
+        .waiting = limit,
+        .waiting_per_owner = options->queue_limit_per_owner > 0 ? options->queue_limit_per_owner : limit,
+        .out_per_owner = options->running_limit_per_owner,
+        .favourite = options->favourite_owner};
+    runs->queue = run_queue_create(&limits, error);
+    if (runs->queue != NULL && restore_runs(runs, error))
+        return runs;
+    runs_close(runs);
+    return NULL;
+}
+
+void runs_close(struct runs *runs) {
+    if (runs == NULL)
+        return;
+    runs_stop(runs);
+    while (runs->active != NULL)
+        active_run_remove(runs, runs->active);
+    run_queue_free(runs->queue);
+    pthread_mutex_destroy(&runs->mutex);
+    free(runs);
+}
+
+void runs_wake_workers(struct runs *runs) {
+    if (runs->workers != NULL)
+        workers_wake(runs->workers);
+}
+
+void runs_end_trial(struct runs *runs, const char *id) {
+    pthread_mutex_lock(&runs->mutex);
+    if (strcmp(runs->on_trial, id) == 0) {
+        runs->on_trial[0] = '\0';
+        runs_wake_workers(runs);
+    }
+    pthread_mutex_unlock(&runs->mutex);
+}
+
+/* With the lock held: the suspect that was loaded first, which is the last one in the list; NULL where none
+ * waits. */
+static struct active_run *find_suspect(const struct runs *runs) {
+    struct active_run *suspect = NULL;
+    for (struct active_run *run = runs->active; run != NULL && runs->suspects > 0; run = run->next)
+        if (run->is_suspect && run->entry.is_waiting)
+            suspect = run;
+    return suspect;
+}
+
+/* With the lock held: the next run, or NULL. */
+static struct queue_entry *choose_run(struct runs *runs) {
+    if (runs->is_stopping || runs->on_trial[0] != '\0')
+        return NULL;
+    struct active_run *suspect = find_suspect(runs);
+    if (suspect == NULL)
+        return run_queue_pop(runs->queue);
+    suspect->is_suspect = false;
+    runs->suspects--;
+    memcpy(runs->on_trial, suspect->record.id, ID_SIZE);
+    run_queue_take(runs->queue, &suspect->entry);
+    return &suspect->entry;
+}
+
+/* struct worker_callbacks' take. */
+static void *take_run(void *owner) {
+    struct runs *runs = owner;
+    pthread_mutex_lock(&runs->mutex);
+    bool has_unsaved = runs->unsaved > 0;
+    struct queue_entry *entry = choose_run(runs);
+    pthread_mutex_unlock(&runs->mutex);
+    if (has_unsaved)
+        runs_save_unsaved(runs);
+    return entry;
+}
+
+/* struct worker_callbacks' perform. Where this lets another run of the same owner begin, this worker takes
+ * it: none has to be woken. */
+static void perform_run(void *owner, void *task, const struct parallel_executor *parallel) {
+    struct runs *runs = owner;
+    struct active_run *run = task;
+    struct queue_lane *lane = run->entry.lane;
+    run_perform(runs, run, parallel);
+    pthread_mutex_lock(&runs->mutex);
+    run_queue_leave(runs->queue, lane);
+    pthread_mutex_unlock(&runs->mutex);
+}
+
+bool runs_start(struct runs *runs, struct error *error) {
+    struct worker_callbacks callbacks = {
+        .owner = runs, .take = take_run, .perform = perform_run, .niceness = WORKER_NICENESS};
+    struct workers *workers = workers_start(runs->worker_count, &callbacks, error);
+    if (workers == NULL)
+        return false;
+    pthread_mutex_lock(&runs->mutex);
+    runs->workers = workers;
+    pthread_mutex_unlock(&runs->mutex);
+    return true;
+}
+
+void runs_stop(struct runs *runs) {
+    pthread_mutex_lock(&runs->mutex);
+    runs->is_stopping = true;
+    for (struct active_run *run = runs->active; run != NULL; run = run->next) {
+        int none = INTERRUPTION_NONE;
+        atomic_compare_exchange_strong(&run->interruption, &none, INTERRUPTION_SHUTDOWN);
+    }
+    struct workers *workers = runs->workers;
+    runs->workers = NULL;
+    pthread_mutex_unlock(&runs->mutex);
+    if (workers == NULL)
+        return;
+    /* Before, because a long training step may be left without waiting for it; and after, for a run that was
+     * just being started. */
+    runs->store->forgive_attempts(runs->store, NULL);
+    workers_stop(workers);
+    runs->store->forgive_attempts(runs->store, NULL);
+    runs_save_unsaved(runs);
+}

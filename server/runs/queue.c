@@ -1,0 +1,204 @@
+/* Lanes in a ring: run_queue_pop takes from the first lane that may give, beginning with the one whose turn
+ * it is, and moves on to the next. */
+#include "server/runs/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct queue_lane {
+    struct queue_lane *next, *previous; /* the ring of all lanes */
+    char *owner;
+    struct queue_entry *first, *last;
+    size_t length, reserved, out;
+};
+
+struct run_queue {
+    struct queue_limits limits;
+    size_t length, reserved;
+    struct queue_lane *turn; /* the lane to look at next; NULL without lanes */
+};
+
+struct run_queue *run_queue_create(const struct queue_limits *limits, struct error *error) {
+    struct run_queue *queue = calloc(1, sizeof *queue);
+    if (queue == NULL) {
+        error_set_memory(error, sizeof *queue);
+        return NULL;
+    }
+    queue->limits = *limits;
+    return queue;
+}
+
+/* It has its turn after all others. */
+static void lane_link(struct run_queue *queue, struct queue_lane *lane) {
+    if (queue->turn == NULL) {
+        lane->next = lane->previous = lane;
+        queue->turn = lane;
+    } else {
+        lane->next = queue->turn;
+        lane->previous = queue->turn->previous;
+        lane->previous->next = lane;
+        lane->next->previous = lane;
+    }
+}
+
+static void lane_unlink(struct run_queue *queue, struct queue_lane *lane) {
+    lane->next->previous = lane->previous;
+    lane->previous->next = lane->next;
+    if (queue->turn == lane)
+        queue->turn = lane->next == lane ? NULL : lane->next;
+}
+
+static void lane_free(struct run_queue *queue, struct queue_lane *lane) {
+    lane_unlink(queue, lane);
+    free(lane->owner);
+    free(lane);
+}
+
+void run_queue_free(struct run_queue *queue) {
+    if (queue == NULL)
+        return;
+    while (queue->turn != NULL)
+        lane_free(queue, queue->turn);
+    free(queue);
+}
+
+static struct queue_lane *lane_find(const struct run_queue *queue, const char *owner) {
+    struct queue_lane *lane = queue->turn;
+    if (lane == NULL)
+        return NULL;
+    do {
+        if (strcmp(lane->owner, owner) == 0)
+            return lane;
+        lane = lane->next;
+    } while (lane != queue->turn);
+    return NULL;
+}
+
+static struct queue_lane *lane_create(struct run_queue *queue, const char *owner, struct error *error) {
+    struct queue_lane *lane = calloc(1, sizeof *lane);
+    char *copy = strdup(owner);
+    if (lane == NULL || copy == NULL) {
+        free(lane);
+        free(copy);
+        error_set_memory(error, sizeof *lane);
+        return NULL;
+    }
+    lane->owner = copy;
+    lane_link(queue, lane);
+    return lane;
+}
+
+static void lane_free_if_unused(struct run_queue *queue, struct queue_lane *lane) {
+    if (lane->length == 0 && lane->reserved == 0 && lane->out == 0)
+        lane_free(queue, lane);
+}
+
+bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
+                       struct error *error) {
+    struct queue_lane *lane = lane_find(queue, owner);
+    size_t waiting = queue->length + queue->reserved;
+    size_t own = lane != NULL ? lane->length + lane->reserved : 0;
+    bool is_limited = own_limit != QUEUE_WITHOUT_LIMITS;
+    if (own_limit == 0 || own_limit > queue->limits.waiting_per_owner)
+        own_limit = queue->limits.waiting_per_owner;
+    if (is_limited && own + count > own_limit)
+        return error_set(
+            error, ERROR_LIMIT,
+            "you have %zu runs waiting and at most %zu may wait: try again when some have started", own,
+            own_limit);
+    if (is_limited && waiting + count > queue->limits.waiting)
+        return error_set(error, ERROR_LIMIT,
+                         "%zu runs are waiting and the queue holds %zu: try again when some have started",
+                         waiting, queue->limits.waiting);
+    if (lane == NULL && (lane = lane_create(queue, owner, error)) == NULL)
+        return false;
+    if (own == 0) { /* one that only has entries out had its turn */
+        lane_unlink(queue, lane);
+        lane_link(queue, lane);
+    }
+    lane->reserved += count;
+    queue->reserved += count;
+    return true;
+}
+
+void run_queue_release(struct run_queue *queue, const char *owner, size_t count) {
+    struct queue_lane *lane = lane_find(queue, owner);
+    lane->reserved -= count;
+    queue->reserved -= count;
+    lane_free_if_unused(queue, lane);
+}
+
+void run_queue_push(struct run_queue *queue, const char *owner, struct queue_entry *entry) {
+    struct queue_lane *lane = lane_find(queue, owner);
+    lane->reserved--;
+    queue->reserved--;
+    entry->next = NULL;
+    entry->lane = lane;
+    entry->is_waiting = true;
+    if (lane->first == NULL)
+        lane->first = entry;
+    else
+        lane->last->next = entry;
+    lane->last = entry;
+    lane->length++;
+    queue->length++;
+}
+
+/* Takes out the entry behind `previous` (NULL: the first). */
+static struct queue_entry *lane_take(struct run_queue *queue, struct queue_lane *lane,
+                                     struct queue_entry *previous) {
+    struct queue_entry *entry = previous != NULL ? previous->next : lane->first;
+    if (previous != NULL)
+        previous->next = entry->next;
+    else
+        lane->first = entry->next;
+    if (lane->last == entry)
+        lane->last = previous;
+    entry->next = NULL;
+    entry->is_waiting = false;
+    lane->length--;
+    queue->length--;
+    return entry;
+}
+
+static bool lane_may_give(const struct run_queue *queue, const struct queue_lane *lane) {
+    const struct queue_limits *limits = &queue->limits;
+    bool is_bound = limits->out_per_owner > 0 &&
+                    (limits->favourite == NULL || strcmp(lane->owner, limits->favourite) != 0);
+    return lane->length > 0 && (!is_bound || lane->out < limits->out_per_owner);
+}
+
+struct queue_entry *run_queue_pop(struct run_queue *queue) {
+    struct queue_lane *lane = queue->turn;
+    if (lane == NULL)
+        return NULL;
+    while (!lane_may_give(queue, lane))
+        if ((lane = lane->next) == queue->turn)
+            return NULL;
+    struct queue_entry *entry = lane_take(queue, lane, NULL);
+    lane->out++;
+    queue->turn = lane->next;
+    return entry;
+}
+
+void run_queue_leave(struct run_queue *queue, struct queue_lane *lane) {
+    lane->out--;
+    lane_free_if_unused(queue, lane);
+}
+
+void run_queue_take(struct run_queue *queue, struct queue_entry *entry) {
+    struct queue_entry *previous = NULL;
+    for (struct queue_entry *other = entry->lane->first; other != entry; other = other->next)
+        previous = other;
+    lane_take(queue, entry->lane, previous);
+    entry->lane->out++;
+}
+
+bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry) {
+    if (!entry->is_waiting)
+        return false;
+    run_queue_take(queue, entry);
+    run_queue_leave(queue, entry->lane);
+    entry->lane = NULL;
+    return true;
+}

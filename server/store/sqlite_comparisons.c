@@ -1,0 +1,82 @@
+/* Comparisons in the SQLite store: what their runs have in common. The runs themselves are in sqlite_runs.c.
+ */
+#include "server/store/sqlite.h"
+
+#define COMPARISON_COLUMNS "id, experiment, name, labels, seeds, created_ms, owner"
+
+static bool read_comparison(sqlite3_stmt *row, void *record, struct error *error) {
+    struct comparison_record *comparison = record;
+    bool ok = true;
+    column_identifier(row, 0, comparison->id);
+    comparison->experiment = column_text(row, 1, &ok, error);
+    comparison->name = column_text(row, 2, &ok, error);
+    comparison->labels_json = column_text(row, 3, &ok, error);
+    comparison->seeds_json = column_text(row, 4, &ok, error);
+    comparison->created_ms = sqlite3_column_int64(row, 5);
+    comparison->owner = column_text(row, 6, &ok, error);
+    return ok;
+}
+
+static bool store_find_comparison(struct store *store, const char *id, struct comparison_record *comparison,
+                                  struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    bool ok = true, found = false;
+    *comparison = (struct comparison_record){0};
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error, "SELECT " COMPARISON_COLUMNS " FROM comparisons WHERE id = ?", "t", id);
+    while (statement_next(reader, statement, &ok, error)) {
+        found = true;
+        ok = read_comparison(statement, comparison, error);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    if (ok && !found)
+        ok = error_set(error, ERROR_MISSING, "there is no comparison %.40s", id);
+    if (!ok)
+        comparison_record_clear(comparison);
+    return ok;
+}
+
+static void clear_comparison(void *record) {
+    comparison_record_clear(record);
+}
+
+static const struct row_kind comparison_rows = {sizeof(struct comparison_record), read_comparison,
+                                                clear_comparison};
+
+static bool store_list_comparisons(struct store *store, const char *before, size_t limit,
+                                   struct comparison_record **comparisons, size_t *count,
+                                   struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    bool ok = true;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = statement_bind(reader, error,
+                                             "SELECT " COMPARISON_COLUMNS " FROM comparisons"
+                                             " WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2",
+                                             "tz", before, limit);
+    struct row_list list = statement_list(reader, statement, &comparison_rows, &ok, error);
+    pthread_mutex_unlock(&reader->mutex);
+    *comparisons = list.items;
+    *count = list.count;
+    return ok;
+}
+
+static bool store_delete_comparison(struct store *store, const char *id, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, true, error))
+        return false;
+    int changes = 0;
+    /* The foreign keys take the runs along, and theirs what belongs to them. */
+    sqlite3_stmt *statement =
+        statement_bind(&self->writer, error, "DELETE FROM comparisons WHERE id = ?", "t", id);
+    bool ok = statement_run(&self->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_MISSING, "there is no comparison %.40s", id);
+    return transaction_end(self, ok, error);
+}
+
+void store_install_comparisons(struct store *store) {
+    store->find_comparison = store_find_comparison;
+    store->list_comparisons = store_list_comparisons;
+    store->delete_comparison = store_delete_comparison;
+}

@@ -1,0 +1,146 @@
+/* The user's data sets in the SQLite store, and the cache. */
+#include "server/store/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CACHE_BYTES_LIMIT = 64 * 1024 * 1024 };
+
+#define DATASET_COLUMNS                                                                                      \
+    "name, format, created_ms, row_count, class_count, word_count, is_text, owner, length(bytes)"
+
+static bool read_dataset_row(sqlite3_stmt *row, void *record, struct error *error) {
+    struct dataset_record *dataset = record;
+    bool ok = true;
+    snprintf(dataset->name, sizeof dataset->name, "%s", (const char *)sqlite3_column_text(row, 0));
+    snprintf(dataset->format, sizeof dataset->format, "%s", (const char *)sqlite3_column_text(row, 1));
+    dataset->created_ms = sqlite3_column_int64(row, 2);
+    dataset->row_count = (size_t)sqlite3_column_int64(row, 3);
+    dataset->class_count = (size_t)sqlite3_column_int64(row, 4);
+    dataset->word_count = (size_t)sqlite3_column_int64(row, 5);
+    dataset->is_text = sqlite3_column_int(row, 6) != 0;
+    dataset->owner = column_text(row, 7, &ok, error);
+    dataset->size_bytes = (size_t)sqlite3_column_int64(row, 8);
+    return ok;
+}
+
+static bool store_add_dataset(struct store *store, const struct dataset_record *dataset, const void *bytes,
+                              struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, true, error))
+        return false;
+    int changes = 0;
+    sqlite3_stmt *statement = statement_bind(
+        &self->writer, error,
+        "INSERT INTO datasets (name, format, created_ms, row_count, class_count, word_count, is_text, owner,"
+        " bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        "ttizzzitb", dataset->name, dataset->format, dataset->created_ms, dataset->row_count,
+        dataset->class_count, dataset->word_count, (int64_t)dataset->is_text, dataset->owner, bytes,
+        dataset->size_bytes);
+    bool ok = statement_run(&self->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_CONFLICT, "there is a data set %s already", dataset->name);
+    return transaction_end(self, ok, error);
+}
+
+static void clear_dataset(void *record) {
+    dataset_record_clear(record);
+}
+
+static const struct row_kind dataset_rows = {sizeof(struct dataset_record), read_dataset_row, clear_dataset};
+
+static bool store_list_datasets(struct store *store, struct dataset_record **datasets, size_t *count,
+                                struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    bool ok = true;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error, "SELECT " DATASET_COLUMNS " FROM datasets ORDER BY name", "");
+    struct row_list list = statement_list(reader, statement, &dataset_rows, &ok, error);
+    pthread_mutex_unlock(&reader->mutex);
+    *datasets = list.items;
+    *count = list.count;
+    return ok;
+}
+
+static bool store_read_dataset(struct store *store, const char *name, struct dataset_record *dataset,
+                               void **bytes, size_t *size, struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true, found = false;
+    void *contents = NULL;
+    size_t contents_size = 0;
+    *dataset = (struct dataset_record){0};
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = statement_bind(
+        reader, error, "SELECT " DATASET_COLUMNS ", bytes FROM datasets WHERE name = ?", "t", name);
+    while (statement_next(reader, statement, &ok, error)) {
+        found = true;
+        ok = read_dataset_row(statement, dataset, error);
+        if (ok && bytes != NULL)
+            contents = column_blob(statement, 9, &contents_size, &ok, error);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    if (ok && !found)
+        ok = error_set(error, ERROR_MISSING, "there is no data set %.80s", name);
+    if (!ok) {
+        dataset_record_clear(dataset);
+        free(contents);
+        contents = NULL;
+    }
+    if (bytes != NULL) {
+        *bytes = contents;
+        *size = contents_size;
+    }
+    return ok;
+}
+
+static bool store_delete_dataset(struct store *store, const char *name, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, true, error))
+        return false;
+    int changes = 0;
+    sqlite3_stmt *statement =
+        statement_bind(&self->writer, error, "DELETE FROM datasets WHERE name = ?", "t", name);
+    bool ok = statement_run(&self->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_MISSING, "there is no data set %.80s", name);
+    return transaction_end(self, ok, error);
+}
+
+static bool store_get_cache(struct store *store, const char *key, void **bytes, size_t *size) {
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true;
+    *bytes = NULL;
+    *size = 0;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = statement_bind(reader, NULL, "SELECT bytes FROM cache WHERE key = ?", "t", key);
+    while (statement_next(reader, statement, &ok, NULL))
+        *bytes = column_blob(statement, 0, size, &ok, NULL);
+    pthread_mutex_unlock(&reader->mutex);
+    return ok && *bytes != NULL;
+}
+
+static void store_put_cache(struct store *store, const char *key, const void *bytes, size_t size) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (size > CACHE_BYTES_LIMIT || !transaction_begin(self, false, NULL))
+        return;
+    /* Newest first, the running total says which entries are beyond the limit. */
+    bool ok =
+        STATEMENT_EXECUTE(&self->writer, NULL, "INSERT OR REPLACE INTO cache (key, bytes) VALUES (?, ?)",
+                          "tb", key, bytes, size) &&
+        STATEMENT_EXECUTE(&self->writer, NULL,
+                          "DELETE FROM cache WHERE number IN (SELECT number FROM (SELECT number,"
+                          " sum(length(bytes)) OVER (ORDER BY number DESC) AS total FROM cache)"
+                          " WHERE total > ?)",
+                          "i", (int64_t)CACHE_BYTES_LIMIT);
+    transaction_end(self, ok, NULL);
+}
+
+void store_install_datasets(struct store *store) {
+    store->add_dataset = store_add_dataset;
+    store->list_datasets = store_list_datasets;
+    store->read_dataset = store_read_dataset;
+    store->delete_dataset = store_delete_dataset;
+    store->get_cache = store_get_cache;
+    store->put_cache = store_put_cache;
+}

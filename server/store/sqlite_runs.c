@@ -1,0 +1,212 @@
+/* Runs in the SQLite store. */
+#include "server/store/sqlite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RUN_COLUMNS                                                                                          \
+    "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
+    " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
+    " attempts, attempted_ms"
+
+static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
+    struct run_record *run = record;
+    bool ok = true;
+    column_identifier(row, 0, run->id);
+    run->experiment = column_text(row, 1, &ok, error);
+    run->name = column_text(row, 2, &ok, error);
+    run->parameters_json = column_text(row, 3, &ok, error);
+    run->state = (enum run_state)sqlite3_column_int(row, 4);
+    run->progress_done = (size_t)sqlite3_column_int64(row, 5);
+    run->progress_total = (size_t)sqlite3_column_int64(row, 6);
+    snprintf(run->progress_unit, sizeof run->progress_unit, "%s", (const char *)sqlite3_column_text(row, 7));
+    run->created_ms = sqlite3_column_int64(row, 8);
+    run->started_ms = sqlite3_column_int64(row, 9);
+    run->finished_ms = sqlite3_column_int64(row, 10);
+    run->result_json = column_text(row, 11, &ok, error);
+    run->error = column_text(row, 12, &ok, error);
+    column_identifier(row, 13, run->comparison);
+    run->comparison_variant = (size_t)sqlite3_column_int64(row, 14);
+    run->comparison_seed = (size_t)sqlite3_column_int64(row, 15);
+    run->owner = column_text(row, 16, &ok, error);
+    run->attempts = (size_t)sqlite3_column_int64(row, 17);
+    run->attempted_ms = sqlite3_column_int64(row, 18);
+    return ok;
+}
+
+static bool insert_run(struct connection *writer, const struct run_record *run, struct error *error) {
+    return STATEMENT_EXECUTE(
+        writer, error,
+        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "tttti"
+        "zztiii"
+        "tttzztzi",
+        run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state, run->progress_done,
+        run->progress_total, run->progress_unit, run->created_ms, run->started_ms, run->finished_ms,
+        run->result_json, run->error, run->comparison[0] != '\0' ? run->comparison : NULL,
+        run->comparison_variant, run->comparison_seed, run->owner, run->attempts, run->attempted_ms);
+}
+
+static bool insert_comparison(struct connection *writer, const struct comparison_record *comparison,
+                              struct error *error) {
+    return STATEMENT_EXECUTE(
+        writer, error,
+        "INSERT INTO comparisons (id, experiment, name, labels, seeds, created_ms, owner)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "tttttit", comparison->id, comparison->experiment, comparison->name, comparison->labels_json,
+        comparison->seeds_json, comparison->created_ms, comparison->owner);
+}
+
+static bool store_add_runs(struct store *store, const struct comparison_record *comparison,
+                           const struct run_record *runs, size_t count, const struct event_record *events,
+                           size_t event_count, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, true, error))
+        return false;
+    bool ok = comparison == NULL || insert_comparison(&self->writer, comparison, error);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = insert_run(&self->writer, &runs[i], error);
+    ok = ok && store_insert_events(&self->writer, events, event_count, error);
+    return transaction_end(self, ok, error);
+}
+
+static bool drop_checkpoint(struct connection *writer, const char *id, struct error *error) {
+    return STATEMENT_EXECUTE(writer, error, "DELETE FROM checkpoints WHERE run = ?", "t", id);
+}
+
+static bool save_large_result(struct connection *writer, const struct run_record *run, struct error *error) {
+    return STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO results VALUES (?, ?)", "tt", run->id,
+                             run->result_json);
+}
+
+static bool store_update_run(struct store *store, const struct run_record *run, bool acknowledged,
+                             const struct event_record *events, size_t event_count, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, acknowledged, error))
+        return false;
+    bool is_large = result_is_large(run->result_json);
+    int changes = 0;
+    sqlite3_stmt *statement = statement_bind(
+        &self->writer, error,
+        "UPDATE runs SET state = ?, progress_done = ?, progress_total = ?, progress_unit = ?, started_ms = ?,"
+        " finished_ms = ?, result = ?, error = ?, attempts = ?,"
+        " attempted_ms = ? WHERE id = ?",
+        "izztiittzit", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
+        run->started_ms, run->finished_ms, is_large ? NULL : run->result_json, run->error, run->attempts,
+        run->attempted_ms, run->id);
+    bool ok = statement_run(&self->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);
+    if (ok && is_large)
+        ok = save_large_result(&self->writer, run, error);
+    if (ok && run->state >= RUN_SUCCEEDED)
+        ok = drop_checkpoint(&self->writer, run->id, error);
+    ok = ok && store_insert_events(&self->writer, events, event_count, error);
+    return transaction_end(self, ok, error);
+}
+
+static bool store_find_run(struct store *store, const char *id, struct run_record *run, struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->reader;
+    bool ok = true, found = false;
+    *run = (struct run_record){0};
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error, "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "t", id);
+    while (statement_next(reader, statement, &ok, error)) {
+        found = true;
+        ok = read_run(statement, run, error);
+    }
+    pthread_mutex_unlock(&reader->mutex);
+    if (ok && !found)
+        ok = error_set(error, ERROR_MISSING, "there is no run %.40s", id);
+    if (!ok)
+        run_record_clear(run);
+    return ok;
+}
+
+static bool store_read_result(struct store *store, const char *id, char **result_json, struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true;
+    *result_json = NULL;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error, "SELECT json FROM results WHERE run = ?", "t", id);
+    while (statement_next(reader, statement, &ok, error))
+        *result_json = column_text(statement, 0, &ok, error);
+    pthread_mutex_unlock(&reader->mutex);
+    return ok;
+}
+
+static void clear_run(void *record) {
+    run_record_clear(record);
+}
+
+static const struct row_kind run_rows = {sizeof(struct run_record), read_run, clear_run};
+
+static bool store_list_runs(struct store *store, const struct run_filter *filter, struct run_record **runs,
+                            size_t *count, struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true;
+    pthread_mutex_lock(&reader->mutex);
+    sqlite3_stmt *statement = statement_bind(
+        reader, error,
+        "SELECT " RUN_COLUMNS " FROM runs WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR experiment = ?2)"
+        " AND (?3 IS NULL OR comparison = ?3) AND (?4 IS NULL OR owner = ?4) AND (?5 IS NULL OR id < ?5)"
+        " ORDER BY id DESC LIMIT ?6",
+        "ittttz", (int64_t)filter->state, filter->experiment, filter->comparison, filter->owner,
+        filter->before, filter->limit);
+    struct row_list list = statement_list(reader, statement, &run_rows, &ok, error);
+    pthread_mutex_unlock(&reader->mutex);
+    *runs = list.items;
+    *count = list.count;
+    return ok;
+}
+
+static bool store_list_unfinished_runs(struct store *store, struct run_record **runs, size_t *count,
+                                       struct error *error) {
+    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    bool ok = true;
+    pthread_mutex_lock(&reader->mutex);
+    /* Those that were running come first: they had waited longer. */
+    sqlite3_stmt *statement = statement_bind(reader, error,
+                                             "SELECT " RUN_COLUMNS " FROM runs WHERE state IN (?, ?)"
+                                             " ORDER BY state DESC, id",
+                                             "ii", (int64_t)RUN_QUEUED, (int64_t)RUN_RUNNING);
+    struct row_list list = statement_list(reader, statement, &run_rows, &ok, error);
+    pthread_mutex_unlock(&reader->mutex);
+    *runs = list.items;
+    *count = list.count;
+    return ok;
+}
+
+static bool store_delete_run(struct store *store, const char *id, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, true, error))
+        return false;
+    int changes = 0;
+    sqlite3_stmt *statement = statement_bind(&self->writer, error, "DELETE FROM runs WHERE id = ?", "t", id);
+    bool ok = statement_run(&self->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_MISSING, "there is no run %.40s", id);
+    return transaction_end(self, ok, error);
+}
+
+static bool store_forgive_attempts(struct store *store, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    if (!transaction_begin(self, false, error))
+        return false;
+    bool ok = STATEMENT_EXECUTE(&self->writer, error, "UPDATE runs SET attempts = 0 WHERE state = ?", "i",
+                                (int64_t)RUN_RUNNING);
+    return transaction_end(self, ok, error);
+}
+
+void store_install_runs(struct store *store) {
+    store->add_runs = store_add_runs;
+    store->update_run = store_update_run;
+    store->find_run = store_find_run;
+    store->read_result = store_read_result;
+    store->list_runs = store_list_runs;
+    store->list_unfinished_runs = store_list_unfinished_runs;
+    store->delete_run = store_delete_run;
+    store->forgive_attempts = store_forgive_attempts;
+}

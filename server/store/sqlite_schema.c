@@ -1,0 +1,98 @@
+/* The tables of the SQLite store, as a list of migrations.
+ *
+ * PRAGMA user_version counts the migrations that a database has had; opening one applies the rest, each in a
+ * transaction of its own. A migration that has been released is never edited: a change is a new one. */
+#include "server/store/sqlite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "atlb": tells our databases from others. */
+enum { STORE_APPLICATION_ID = 0x61746c62 };
+
+static const char *const migrations[STORE_SCHEMA_VERSION] = {
+    /* 1: runs and what they leave behind */
+    "CREATE TABLE comparisons (id TEXT PRIMARY KEY, experiment TEXT NOT NULL, name TEXT NOT NULL,"
+    " labels TEXT NOT NULL, seeds TEXT NOT NULL, created_ms INTEGER NOT NULL, owner TEXT NOT NULL);"
+    "CREATE TABLE runs (id TEXT PRIMARY KEY, experiment TEXT NOT NULL, name TEXT NOT NULL,"
+    " parameters TEXT NOT NULL, state INTEGER NOT NULL, progress_done INTEGER NOT NULL,"
+    " progress_total INTEGER NOT NULL, progress_unit TEXT NOT NULL, created_ms INTEGER NOT NULL,"
+    " started_ms INTEGER NOT NULL, finished_ms INTEGER NOT NULL, result TEXT, error TEXT,"
+    " comparison TEXT REFERENCES comparisons(id) ON DELETE CASCADE, comparison_variant INTEGER NOT NULL,"
+    " comparison_seed INTEGER NOT NULL, owner TEXT NOT NULL);"
+    "CREATE INDEX runs_by_state ON runs(state, id);"
+    "CREATE INDEX runs_by_comparison ON runs(comparison, id) WHERE comparison IS NOT NULL;"
+    "CREATE TABLE metrics (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, epoch INTEGER NOT NULL,"
+    " train_loss REAL, test_accuracy REAL, seconds REAL, PRIMARY KEY (run, epoch)) WITHOUT ROWID;"
+    "CREATE TABLE weights (run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE, epoch INTEGER NOT NULL,"
+    " bytes BLOB NOT NULL, PRIMARY KEY (run, epoch));"
+    "CREATE TABLE checkpoints (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE,"
+    " bytes BLOB NOT NULL);"
+    "CREATE TABLE events (id INTEGER PRIMARY KEY, run TEXT NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+    " kind INTEGER NOT NULL, payload TEXT);"
+    "CREATE INDEX events_by_run ON events(run, id);"
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);",
+    /* 2: the user's data sets, and the cache */
+    "CREATE TABLE datasets (name TEXT PRIMARY KEY, format TEXT NOT NULL, created_ms INTEGER NOT NULL,"
+    " row_count INTEGER NOT NULL, class_count INTEGER NOT NULL, word_count INTEGER NOT NULL,"
+    " is_text INTEGER NOT NULL, owner TEXT NOT NULL, bytes BLOB NOT NULL);"
+    "CREATE TABLE cache (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL);",
+    /* 3: large results apart from their runs */
+    "CREATE TABLE results (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, json TEXT NOT NULL);"
+    "INSERT INTO results SELECT id, result FROM runs WHERE length(CAST(result AS BLOB)) > 16384;"
+    "UPDATE runs SET result = NULL WHERE id IN (SELECT run FROM results);",
+    /* 4: how often a run was started without getting on */
+    "ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;",
+    /* 5: when it last was */
+    "ALTER TABLE runs ADD COLUMN attempted_ms INTEGER NOT NULL DEFAULT 0;",
+};
+
+static bool read_integer(sqlite3 *database, const char *query, int *value, struct error *error) {
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(database, query, -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *value = sqlite3_column_int(statement, 0);
+    else
+        sqlite_error_set(error, database, code);
+    sqlite3_finalize(statement);
+    return code == SQLITE_ROW;
+}
+
+static bool execute(sqlite3 *database, const char *text, struct error *error) {
+    int code = sqlite3_exec(database, text, NULL, NULL, NULL);
+    return code == SQLITE_OK || sqlite_error_set(error, database, code);
+}
+
+/* One step, from `version` to `version` + 1. */
+static bool migrate_one(sqlite3 *database, int version, struct error *error) {
+    char finish[96];
+    snprintf(finish, sizeof finish, "PRAGMA user_version = %d; PRAGMA application_id = %d", version + 1,
+             STORE_APPLICATION_ID);
+    if (!execute(database, "BEGIN IMMEDIATE", error))
+        return false;
+    if (execute(database, migrations[version], error) && execute(database, finish, error) &&
+        execute(database, "COMMIT", error))
+        return true;
+    sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    return false;
+}
+
+bool schema_migrate(sqlite3 *database, int version, struct error *error) {
+    int found = 0, application = 0, tables = 0;
+    if (!read_integer(database, "PRAGMA user_version", &found, error) ||
+        !read_integer(database, "PRAGMA application_id", &application, error) ||
+        !read_integer(database, "SELECT count(*) FROM sqlite_schema", &tables, error))
+        return false;
+    if (tables > 0 && application != STORE_APPLICATION_ID)
+        return error_set(error, ERROR_CONFLICT, "it is another program's database, not one of attnlab's");
+    if (found > version)
+        return error_set(error, ERROR_CONFLICT,
+                         "it was written by a newer attnlab (schema %d; this one knows up to %d)", found,
+                         version);
+    for (int next = found; next < version; next++)
+        if (!migrate_one(database, next, error))
+            return false;
+    return true;
+}

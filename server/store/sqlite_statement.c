@@ -1,0 +1,242 @@
+/* Transactions and statements of the SQLite store, and what SQLite's failures mean to a user. */
+#include "server/store/sqlite.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
+    int system_error = database != NULL ? sqlite3_system_errno(database) : 0;
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return error_set(error, ERROR_UNAVAILABLE, "the disk with the data directory is full");
+    case SQLITE_IOERR:
+        if (system_error == ENOSPC || system_error == EDQUOT)
+            return error_set(error, ERROR_UNAVAILABLE, "the disk with the data directory is full");
+        return error_set(error, ERROR_UNAVAILABLE, "the data directory cannot be read or written: %s",
+                         system_error != 0 ? strerror(system_error) : sqlite3_errmsg(database));
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return error_set(error, ERROR_UNAVAILABLE, "the database cannot be opened for writing: %s",
+                         system_error != 0 ? strerror(system_error) : sqlite3_errstr(code));
+    case SQLITE_NOMEM:
+        return error_set(error, ERROR_MEMORY, "out of memory in the database");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return error_set(error, ERROR_UNAVAILABLE, "the database is damaged: %s", sqlite3_errstr(code));
+    case SQLITE_TOOBIG:
+        return error_set(error, ERROR_TOO_LARGE, "a value is too large for the database");
+    default:
+        return error_set(error, ERROR_INTERNAL, "the database failed: %s",
+                         database != NULL ? sqlite3_errmsg(database) : sqlite3_errstr(code));
+    }
+}
+
+/* SQLite may have rolled back by itself (a full disk). Without memory rolling back may fail too: then the
+ * next transaction does it before it begins. */
+static int roll_back(sqlite3 *database) {
+    return sqlite3_get_autocommit(database) ? SQLITE_OK
+                                            : sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+}
+
+bool transaction_begin(struct sqlite_store *store, bool durable, struct error *error) {
+    struct connection *writer = &store->writer;
+    pthread_mutex_lock(&writer->mutex);
+    int code = roll_back(writer->database);
+    if (code == SQLITE_OK && writer->synchronous_full != durable) {
+        const char *pragma = durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
+        code = sqlite3_exec(writer->database, pragma, NULL, NULL, NULL);
+        if (code == SQLITE_OK)
+            writer->synchronous_full = durable;
+    }
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(writer->database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        return true;
+    sqlite_error_set(error, writer->database, code);
+    roll_back(writer->database);
+    pthread_mutex_unlock(&writer->mutex);
+    return false;
+}
+
+/* Moves the log into the database, as far as it can be, and cuts it: on a full disk that gives room back for
+ * small changes, such as that a run has failed. */
+static void shorten_log(sqlite3 *database) {
+    sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+bool transaction_end(struct sqlite_store *store, bool ok, struct error *error) {
+    struct connection *writer = &store->writer;
+    int code = sqlite3_errcode(writer->database);
+    if (ok) {
+        code = sqlite3_exec(writer->database, "COMMIT", NULL, NULL, NULL);
+        ok = code == SQLITE_OK || sqlite_error_set(error, writer->database, code);
+    }
+    if (!ok)
+        roll_back(writer->database);
+    if (!ok && ((code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR))
+        shorten_log(writer->database);
+    pthread_mutex_unlock(&writer->mutex);
+    return ok;
+}
+
+static sqlite3_stmt *statement_prepare(struct connection *connection, const char *text, struct error *error) {
+    for (size_t i = 0; i < connection->statement_count; i++)
+        if (connection->texts[i] == text)
+            return connection->statements[i];
+    if (connection->statement_count == STATEMENT_LIMIT) {
+        error_set(error, ERROR_INTERNAL, "too many prepared statements");
+        return NULL;
+    }
+    sqlite3_stmt *statement = NULL;
+    int code =
+        sqlite3_prepare_v3(connection->database, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    if (code != SQLITE_OK) {
+        sqlite_error_set(error, connection->database, code);
+        return NULL;
+    }
+    connection->texts[connection->statement_count] = text;
+    connection->statements[connection->statement_count++] = statement;
+    return statement;
+}
+
+static int bind_value(sqlite3_stmt *statement, int index, char type, va_list *values) {
+    switch (type) {
+    case 't': {
+        const char *text = va_arg(*values, const char *);
+        return text == NULL ? sqlite3_bind_null(statement, index)
+                            : sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+    }
+    case 'i':
+        return sqlite3_bind_int64(statement, index, va_arg(*values, int64_t));
+    case 'z':
+        return sqlite3_bind_int64(statement, index, (sqlite3_int64)va_arg(*values, size_t));
+    case 'r': {
+        double value = va_arg(*values, double);
+        return isfinite(value) ? sqlite3_bind_double(statement, index, value)
+                               : sqlite3_bind_null(statement, index);
+    }
+    case 'b': {
+        const void *bytes = va_arg(*values, const void *);
+        size_t size = va_arg(*values, size_t);
+        return size == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
+                         : sqlite3_bind_blob64(statement, index, bytes, size, SQLITE_STATIC);
+    }
+    default:
+        return SQLITE_MISUSE;
+    }
+}
+
+sqlite3_stmt *statement_bind(struct connection *connection, struct error *error, const char *text,
+                             const char *format, ...) {
+    sqlite3_stmt *statement = statement_prepare(connection, text, error);
+    if (statement == NULL)
+        return NULL;
+    va_list values;
+    va_start(values, format);
+    int code = SQLITE_OK;
+    for (int i = 0; format[i] != '\0' && code == SQLITE_OK; i++)
+        code = bind_value(statement, i + 1, format[i], &values);
+    va_end(values);
+    if (code == SQLITE_OK)
+        return statement;
+    sqlite_error_set(error, connection->database, code);
+    statement_reset(statement);
+    return NULL;
+}
+
+void statement_reset(sqlite3_stmt *statement) {
+    if (statement == NULL)
+        return;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+bool statement_run(struct connection *connection, sqlite3_stmt *statement, int *changes,
+                   struct error *error) {
+    if (statement == NULL)
+        return false;
+    int code = sqlite3_step(statement);
+    bool ok = code == SQLITE_DONE || sqlite_error_set(error, connection->database, code);
+    if (changes != NULL)
+        *changes = sqlite3_changes(connection->database);
+    statement_reset(statement);
+    return ok;
+}
+
+bool statement_next(struct connection *connection, sqlite3_stmt *statement, bool *ok, struct error *error) {
+    if (statement == NULL) {
+        *ok = false;
+        return false;
+    }
+    int code = *ok ? sqlite3_step(statement) : SQLITE_DONE;
+    if (code == SQLITE_ROW)
+        return true;
+    if (code != SQLITE_DONE)
+        *ok = sqlite_error_set(error, connection->database, code);
+    statement_reset(statement);
+    return false;
+}
+
+void *column_blob(sqlite3_stmt *statement, int column, size_t *size, bool *ok, struct error *error) {
+    const void *bytes = sqlite3_column_blob(statement, column);
+    *size = (size_t)sqlite3_column_bytes(statement, column);
+    void *copy = malloc(*size + 1);
+    if (copy == NULL) {
+        *ok = error_set_memory(error, *size);
+        return NULL;
+    }
+    if (*size > 0)
+        memcpy(copy, bytes, *size);
+    ((char *)copy)[*size] = '\0';
+    return copy;
+}
+
+char *column_text(sqlite3_stmt *statement, int column, bool *ok, struct error *error) {
+    size_t size = 0;
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return NULL;
+    return column_blob(statement, column, &size, ok, error);
+}
+
+void column_identifier(sqlite3_stmt *statement, int column, char id[ID_SIZE]) {
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    snprintf(id, ID_SIZE, "%s", text != NULL ? text : "");
+}
+
+/* Makes room for one more item of `size` bytes and zeroes it. NULL when out of memory. */
+static void *list_grow(struct row_list *list, size_t size, struct error *error) {
+    /* Doubles at the powers of two, so that no capacity need be kept. */
+    if ((list->count & (list->count - 1)) == 0) {
+        size_t capacity = list->count == 0 ? 1 : list->count * 2;
+        void *grown = realloc(list->items, capacity * size);
+        if (grown == NULL) {
+            error_set_memory(error, capacity * size);
+            return NULL;
+        }
+        list->items = grown;
+    }
+    void *item = (char *)list->items + list->count * size;
+    memset(item, 0, size);
+    list->count++;
+    return item;
+}
+
+struct row_list statement_list(struct connection *connection, sqlite3_stmt *statement,
+                               const struct row_kind *kind, bool *ok, struct error *error) {
+    struct row_list list = {0};
+    while (statement_next(connection, statement, ok, error)) {
+        void *record = list_grow(&list, kind->size, error);
+        *ok = record != NULL && kind->read(statement, record, error);
+    }
+    if (*ok)
+        return list;
+    for (size_t i = 0; kind->clear != NULL && i < list.count; i++)
+        kind->clear((char *)list.items + i * kind->size);
+    free(list.items);
+    return (struct row_list){0};
+}

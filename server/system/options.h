@@ -1,0 +1,52 @@
+/* The daemon's options: one table from which come parsing, environment variables, checks and the help.
+ *
+ * Every option is "--name value" or "--name=value" on the command line and ATTNLAB_NAME in the environment;
+ * the command line wins. The lecturer's token alone has no option, because others can read the process list:
+ * it comes from a file or from ATTNLAB_TOKEN. */
+#ifndef ATTNLAB_SERVER_SYSTEM_OPTIONS_H
+#define ATTNLAB_SERVER_SYSTEM_OPTIONS_H
+
+#include "core/error.h"
+#include "server/system/log.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Who may use the service (access.h). Local: nobody was asked, for it listens on loopback only. */
+enum access_choice { ACCESS_LOCAL, ACCESS_OPEN, ACCESS_TOKEN };
+enum student_rights { STUDENTS_NONE, STUDENTS_READ, STUDENTS_RUN };
+
+/* What one student may ask for; the lecturer is bound by none of it. */
+struct student_limits {
+    size_t queued_runs, epochs, width, sequence_length, examples;
+    size_t memory_mb; /* of one run */
+    size_t data_mb;   /* of all data sets together */
+    /* A student is a cookie, and whoever drops it is another one: these bind many of them together. */
+    size_t queued_runs_per_address;
+    size_t all_data_mb; /* of all students' data sets */
+};
+
+struct options {
+    const char *listen; /* address:port */
+    const char *data;   /* the data directory */
+    size_t workers;     /* 0: as many as cores */
+    size_t memory_mb;   /* of all runs together; 0: half of what there is */
+    const char *web;    /* a folder served instead of the built-in page; NULL: none */
+    const char *host;   /* further names this service is known by, separated by commas; NULL: none */
+    enum access_choice access;
+    enum student_rights students;
+    const char *token_file; /* NULL: the environment's token, or one that is made in the data directory */
+    const char *token;      /* ATTNLAB_TOKEN; NULL: none */
+    struct student_limits student_limits;
+    bool is_behind_proxy; /* X-Forwarded-For and X-Forwarded-Proto are to be believed */
+    size_t connections, connections_per_address;
+    size_t request_timeout, idle_timeout; /* seconds */
+    enum log_level log_level;
+    char default_data[512];
+};
+
+/* Defaults, then environment, then the command line. ERROR_INVALID names the option and what is allowed. */
+bool options_read(struct options *options, int argument_count, char *const *arguments, struct error *error);
+void options_write_help(FILE *file);
+
+#endif

@@ -1,7 +1,0 @@
-/* The version that --version and GET /api/health show. */
-#ifndef ATTNLAB_SERVER_VERSION_H
-#define ATTNLAB_SERVER_VERSION_H
-
-#define ATTNLAB_VERSION "0.1.0"
-
-#endif

@@ -1,0 +1,150 @@
+/* The lecturer's sessions: how many there are, how long they last, what the store keeps of them. A request
+ * here is no more than its cookie: libmicrohttpd's functions that read a connection are replaced. */
+#include "server/access/secret.h"
+#include "server/api/service.h"
+#include "server/http/request.h"
+#include "server/system/clock.h"
+#include "tests/unit/server/server_fixture.h"
+
+#include <inttypes.h>
+#include <microhttpd.h>
+
+enum { SESSIONS = 64 }; /* as many as are kept */
+
+static const char token[] = "correct-horse-battery-staple";
+static const char setting[] = "lecturer_sessions";
+static const struct options options = {.access = ACCESS_TOKEN, .token = token};
+static struct service service;
+static struct error error;
+static const char *shown_session; /* the cookie of the request under way */
+
+const char *MHD_lookup_connection_value(struct MHD_Connection *connection, enum MHD_ValueKind kind,
+                                        const char *key) {
+    (void)connection;
+    return kind == MHD_COOKIE_KIND && strcmp(key, "attnlab_session") == 0 ? shown_session : NULL;
+}
+
+const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *connection,
+                                                        enum MHD_ConnectionInfoType type, ...) {
+    (void)connection;
+    (void)type;
+    return NULL;
+}
+
+static void open_access(void) {
+    service.access = access_open(&options, service.store, &error);
+    ck_assert_msg(service.access != NULL, "%s", error.message);
+}
+
+static void setup(void) {
+    error = (struct error){0};
+    fixture_make_directory();
+    service.options = &options;
+    service.store = fixture_open_store();
+    open_access();
+}
+
+static void teardown(void) {
+    access_close(service.access);
+    service.store->close(service.store);
+    fixture_remove_directory();
+}
+
+static void reopen_access(void) {
+    access_close(service.access);
+    open_access();
+}
+
+static void sign_in(char session[SECRET_SIZE]) {
+    struct request request = {.service = &service};
+    ck_assert_msg(access_sign_in(&request, token, session, &error), "%s", error.message);
+}
+
+/* Whether a request with this cookie is the lecturer's. */
+static bool is_lecturer(const char *session) {
+    static const struct route route = {.needs = NEEDS_LECTURER};
+    struct request request = {.service = &service, .match = {.route = &route}};
+    shown_session = session;
+    bool is_let_in = access_check(&request);
+    ck_assert_uint_eq(request.response.status, is_let_in ? 0 : 401);
+    response_clear(&request.response);
+    return is_let_in;
+}
+
+/* Sets when the one session that is stored ends. */
+static void store_end(int64_t milliseconds) {
+    char *text = NULL, digest[65], line[100];
+    ck_assert(service.store->read_setting(service.store, setting, &text, &error));
+    ck_assert_int_eq(sscanf(text, "%64s", digest), 1);
+    snprintf(line, sizeof line, "%s %" PRId64 "\n", digest, milliseconds);
+    ck_assert(service.store->write_setting(service.store, setting, line, &error));
+    free(text);
+}
+
+static size_t count_stored(void) {
+    char *text = NULL;
+    size_t count = 0;
+    ck_assert(service.store->read_setting(service.store, setting, &text, &error));
+    for (const char *at = text; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
+        count++;
+    free(text);
+    return count;
+}
+
+START_TEST(one_session_too_many_ends_the_oldest) {
+    static char sessions[SESSIONS + 1][SECRET_SIZE];
+    for (size_t i = 0; i < SESSIONS; i++)
+        sign_in(sessions[i]);
+    ck_assert(is_lecturer(sessions[0]));
+    sign_in(sessions[SESSIONS]);
+    for (int opened = 0; opened < 2; opened++) {
+        ck_assert(!is_lecturer(sessions[0]));
+        for (size_t i = 1; i <= SESSIONS; i++)
+            ck_assert_msg(is_lecturer(sessions[i]), "session %zu", i);
+        ck_assert_uint_eq(count_stored(), SESSIONS);
+        reopen_access();
+    }
+}
+END_TEST
+
+START_TEST(a_session_ends_after_its_time) {
+    char session[SECRET_SIZE];
+    sign_in(session);
+    int64_t end = clock_wall_ms() + 300;
+    store_end(end);
+    reopen_access();
+    while (clock_wall_ms() <= end)
+        sleep_ms(5);
+    ck_assert(!is_lecturer(session));
+    reopen_access();
+    ck_assert(!is_lecturer(session));
+}
+END_TEST
+
+START_TEST(the_store_forgets_what_has_ended) {
+    char session[SECRET_SIZE], other[SECRET_SIZE];
+    sign_in(session);
+    store_end(clock_wall_ms() - 1);
+    reopen_access();
+    sign_in(other);
+    ck_assert_uint_eq(count_stored(), 1);
+    ck_assert(is_lecturer(other));
+    ck_assert(!is_lecturer(session));
+}
+END_TEST
+
+int main(void) {
+    TCase *tests = tcase_create("sessions");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, one_session_too_many_ends_the_oldest);
+    tcase_add_test(tests, a_session_ends_after_its_time);
+    tcase_add_test(tests, the_store_forgets_what_has_ended);
+    Suite *suite = suite_create("sessions");
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,80 @@
+/* Wrong tokens are counted for a minute and an address; addresses are cut to what one client can take. */
+#include "server/access/wrong_tokens.h"
+#include "server/http/client_address.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct wrong_tokens *tokens;
+
+static void setup(void) {
+    tokens = wrong_tokens_open(NULL);
+    ck_assert_ptr_nonnull(tokens);
+}
+
+static void teardown(void) {
+    wrong_tokens_close(tokens);
+}
+
+static void count_many(const char *address, int count, double now) {
+    for (int i = 0; i < count; i++)
+        wrong_tokens_count(tokens, address, now);
+}
+
+START_TEST(the_tenth_within_a_minute_is_the_last) {
+    count_many("192.0.2.1", WRONG_TOKENS_MAXIMUM - 1, 100);
+    ck_assert_uint_eq(wrong_tokens_find_wait(tokens, "192.0.2.1", 130), 0);
+    count_many("192.0.2.1", 1, 130);
+    ck_assert_uint_eq(wrong_tokens_find_wait(tokens, "192.0.2.1", 130), 30);
+    ck_assert_uint_eq(wrong_tokens_find_wait(tokens, "192.0.2.1", 159.5), 1);
+    ck_assert_uint_eq(wrong_tokens_find_wait(tokens, "192.0.2.2", 130), 0);
+    ck_assert_uint_eq(wrong_tokens_find_wait(tokens, "192.0.2.1", 160), 0);
+    count_many("192.0.2.1", WRONG_TOKENS_MAXIMUM - 1, 161);
+    ck_assert_uint_eq(wrong_tokens_find_wait(tokens, "192.0.2.1", 161), 0);
+}
+END_TEST
+
+START_TEST(thousands_of_addresses_do_not_free_the_one_that_has_shown_ten) {
+    char address[INET6_ADDRSTRLEN];
+    count_many("192.0.2.1", WRONG_TOKENS_MAXIMUM, 100);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(address, sizeof address, "198.51.%d.%d", i / 250, i % 250);
+        count_many(address, 1, 101);
+    }
+    ck_assert_uint_gt(wrong_tokens_find_wait(tokens, "192.0.2.1", 102), 0);
+}
+END_TEST
+
+START_TEST(addresses_are_cut_to_a_clients_own) {
+    static const char *const cases[][2] = {
+        {"192.0.2.1", "192.0.2.1"},
+        {"::ffff:192.0.2.1", "192.0.2.1"},
+        {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
+        {"fe80::1234%eth0", "fe80::"},
+        {"::1", "::"},
+        {"unknown", "unknown"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char address[INET6_ADDRSTRLEN];
+        snprintf(address, sizeof address, "%s", cases[i][0]);
+        client_address_cut(address);
+        ck_assert_str_eq(address, cases[i][1]);
+    }
+}
+END_TEST
+
+int main(void) {
+    TCase *tests = tcase_create("strangers");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, the_tenth_within_a_minute_is_the_last);
+    tcase_add_test(tests, thousands_of_addresses_do_not_free_the_one_that_has_shown_ten);
+    tcase_add_test(tests, addresses_are_cut_to_a_clients_own);
+    Suite *suite = suite_create("strangers");
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

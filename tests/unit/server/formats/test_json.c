@@ -1,0 +1,273 @@
+/* JSON and CSV as the service writes them, parameters as it reads them, and which route a path finds. */
+#include "core/experiments/experiment.h"
+#include "server/formats/csv.h"
+#include "server/formats/json_parameters.h"
+#include "server/formats/json_writer.h"
+#include "server/http/router.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void assert_real(float value, const char *expected) {
+    struct text text = {0};
+    text_append_real(&text, value);
+    ck_assert_str_eq(text.bytes, expected);
+    text_free(&text);
+}
+
+START_TEST(reals_are_short) {
+    assert_real(0.0f, "0.0");
+    assert_real(-0.0f, "-0.0");
+    assert_real(1.0f, "1");
+    assert_real(0.1f, "0.1");
+    assert_real(-0.005f, "-0.005");
+    assert_real(123456.78f, "123456.78");
+    assert_real(16777216.0f, "16777216");
+    assert_real(1e15f, "1e15");
+    assert_real(1e-6f, "1e-6");
+    assert_real(3.4028235e38f, "3.4028235e+38");
+    assert_real(1e-45f, "1e-45");
+    assert_real(NAN, "null");
+    assert_real(-INFINITY, "null");
+}
+END_TEST
+
+/* Bit patterns from all over the range: each text gives the value back, read directly and through float64. */
+START_TEST(reals_come_back) {
+    uint32_t bits = 12345;
+    for (int i = 0; i < 200000; i++) {
+        float value;
+        bits = bits * 1664525u + 1013904223u;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        struct text text = {0};
+        text_append_real(&text, value);
+        ck_assert_msg(strtof(text.bytes, NULL) == value, "%s for %.9g", text.bytes, (double)value);
+        ck_assert_msg((float)strtod(text.bytes, NULL) == value, "%s for %.9g", text.bytes, (double)value);
+        text_free(&text);
+    }
+}
+END_TEST
+
+START_TEST(numbers_come_back) {
+    const double values[] = {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 123456789.123, -2.5};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct text text = {0};
+        text_append_number(&text, values[i]);
+        ck_assert(strtod(text.bytes, NULL) == values[i]);
+        text_free(&text);
+    }
+}
+END_TEST
+
+START_TEST(strings_are_always_valid) {
+    struct text text = {0};
+    json_write_begin_array(&text, NULL);
+    json_write_string(&text, NULL,
+                      "quote \" backslash \\ tab \t bell \x07 umlaut \xc3\xa4 clef \xf0\x9d\x84\x9e");
+    json_write_string(&text, NULL, "cut \xc3");
+    json_write_string(&text, NULL, "overlong \xc0\xaf surrogate \xed\xa0\x80 beyond \xf5\x80\x80\x80");
+    json_write_string(&text, NULL, NULL);
+    json_write_end_array(&text);
+    json_t *json = json_loadb(text.bytes, text.length, 0, NULL);
+    ck_assert_ptr_nonnull(json);
+    ck_assert_str_eq(json_string_value(json_array_get(json, 0)),
+                     "quote \" backslash \\ tab \t bell \x07 umlaut \xc3\xa4 clef \xf0\x9d\x84\x9e");
+    ck_assert_str_eq(json_string_value(json_array_get(json, 1)), "cut \xef\xbf\xbd");
+    ck_assert(json_is_null(json_array_get(json, 3)));
+    json_decref(json);
+    text_free(&text);
+}
+END_TEST
+
+START_TEST(control_characters_are_written_as_numbers) {
+    struct text text = {0};
+    json_write_string(&text, NULL, "\x01 \x1f \x7f");
+    ck_assert_str_eq(text.bytes, "\"\\u0001 \\u001f \\u007f\"");
+    text_free(&text);
+}
+END_TEST
+
+/* Row by row: its shape is not that of its transpose. */
+START_TEST(npy_tells_rows_before_columns) {
+    const float values[6] = {1, 2, 3, 4, 5, 6};
+    struct text text = {0};
+    npy_append_matrix(&text, values, 2, 3);
+    ck_assert_ptr_nonnull(strstr(text.bytes + 10, "'shape': (2, 3)"));
+    ck_assert_int_eq(memcmp(text.bytes + text.length - sizeof values, values, sizeof values), 0);
+    text_free(&text);
+}
+END_TEST
+
+START_TEST(commas_are_where_they_belong) {
+    struct text text = {0};
+    json_write_begin_object(&text, NULL);
+    json_write_integer(&text, "a", 1);
+    json_write_begin_array(&text, "b");
+    json_write_begin_array(&text, NULL);
+    json_write_end_array(&text);
+    json_write_string(&text, NULL, "{[:");
+    json_write_boolean(&text, NULL, true);
+    json_write_end_array(&text);
+    json_write_raw(&text, "c", "{\"d\":2}");
+    json_write_label(&text, "e", "7");
+    json_write_label(&text, "f", "07");
+    json_write_label(&text, "g", "123456789012345"); /* the longest that every reader's float64 holds */
+    json_write_label(&text, "h", "1234567890123456");
+    json_write_end_object(&text);
+    ck_assert_str_eq(text.bytes, "{\"a\":1,\"b\":[[],\"{[:\",true],\"c\":{\"d\":2},\"e\":7,\"f\":\"07\","
+                                 "\"g\":123456789012345,\"h\":\"1234567890123456\"}");
+    text_free(&text);
+}
+END_TEST
+
+START_TEST(csv_fields_are_quoted) {
+    struct text text = {0};
+    csv_append_field(&text, "plain");
+    csv_next_field(&text);
+    csv_append_field(&text, "a, \"b\"\n");
+    csv_next_field(&text);
+    csv_append_field(&text, "=1+1");
+    csv_next_field(&text);
+    csv_append_field(&text, "-1.5");
+    csv_next_field(&text);
+    csv_append_field(&text, "-1+1");
+    csv_next_field(&text);
+    csv_append_number(&text, NAN);
+    csv_end_row(&text);
+    ck_assert_str_eq(text.bytes, "plain,\"a, \"\"b\"\"\n\",\"'=1+1\",-1.5,\"'-1+1\",\r\n");
+    text_free(&text);
+}
+END_TEST
+
+/* Every experiment's defaults, stored and restored, are the same. */
+START_TEST(stored_parameters_come_back) {
+    for (size_t i = 0; experiment_table[i]; i++) {
+        const struct experiment *experiment = experiment_table[i];
+        struct parameter_set set, again;
+        struct text first = {0}, second = {0};
+        ck_assert(parameter_set_init(&set, experiment->parameters, experiment->parameter_count, NULL));
+        ck_assert(parameter_set_apply_defaults(&set, NULL));
+        json_write_parameters(&first, NULL, &set);
+        ck_assert(json_restore_parameters(first.bytes, experiment->parameters, experiment->parameter_count,
+                                          &again, NULL));
+        json_write_parameters(&second, NULL, &again);
+        ck_assert_str_eq(first.bytes, second.bytes);
+        text_free(&first);
+        text_free(&second);
+        parameter_set_free(&set);
+        parameter_set_free(&again);
+    }
+}
+END_TEST
+
+static void assert_not_restored(const char *stored, const char *message) {
+    const struct experiment *train = experiment_find("train");
+    struct parameter_set set;
+    struct error error = {0};
+    ck_assert(!json_restore_parameters(stored, train->parameters, train->parameter_count, &set, &error));
+    ck_assert_int_eq(error.code, ERROR_INVALID);
+    ck_assert_str_eq(error.message, message);
+    parameter_set_free(&set);
+}
+
+START_TEST(parameters_of_another_version_are_refused) {
+    assert_not_restored("{\"seed\":", "its parameters cannot be read");
+    assert_not_restored("{\"model\":\"gru\"}",
+                        "this version of attnlab does not accept its parameters: model: must be one of rnn, "
+                        "lstm, attention, transformer; got \"gru\"");
+}
+END_TEST
+
+static void assert_fault(const char *experiment_name, const char *json, const char *message) {
+    const struct experiment *experiment = experiment_find(experiment_name);
+    struct parameter_set set;
+    struct parameter_faults faults = {0};
+    json_t *object = json_loads(json, 0, NULL);
+    ck_assert(parameter_set_init(&set, experiment->parameters, experiment->parameter_count, NULL));
+    json_read_parameters(object, NULL, &set, &faults);
+    ck_assert_uint_eq(faults.count, 1);
+    ck_assert_str_eq(faults.items[0].message, message);
+    parameter_faults_free(&faults);
+    parameter_set_free(&set);
+    json_decref(object);
+}
+
+START_TEST(wrong_types_are_told_what_is_allowed) {
+    assert_fault("train", "{\"model\": 3}", "must be one of rnn, lstm, attention, transformer; got 3");
+    assert_fault("train", "{\"mask\": null}", "must be one of none, causal; got null");
+    assert_fault("gradient-reach", "{\"models\": \"rnn\"}",
+                 "must be a list of some of rnn, lstm, attention; got \"rnn\"");
+    assert_fault("gradient-reach", "{\"models\": [\"rnn\", 2]}",
+                 "must be a list of some of rnn, lstm, attention; got [\"rnn\",2]");
+    assert_fault("train", "{\"task\": true}", "must be a text; got true");
+    assert_fault("train", "{\"width\": \"wide\"}", "must be a whole number; got \"wide\"");
+    assert_fault("attention-steps", "{\"q\": [[1], []]}",
+                 "must be a matrix: a list of rows of numbers, none empty, all of one length; got [[1],[]]");
+    assert_fault(
+        "cost", "{\"lengths\": \"a text that is much longer than what a message repeats of it\"}",
+        "must be a list of whole numbers; got \"a text that is much longer than what a message repeats o...");
+}
+END_TEST
+
+static void assert_route(const char *path, enum method method, const char *pattern, enum format format,
+                         const char *value) {
+    struct route_match match;
+    router_match(&match, method, path);
+    ck_assert_msg(match.route != NULL, "%s", path);
+    ck_assert_str_eq(match.route->pattern, pattern);
+    ck_assert_int_eq(match.format, format);
+    if (value)
+        ck_assert_str_eq(match.values[0], value);
+}
+
+START_TEST(paths_find_their_routes) {
+    assert_route("/api/runs", METHOD_POST, "/api/runs", FORMAT_JSON, NULL);
+    assert_route("/api/runs", METHOD_HEAD, "/api/runs", FORMAT_JSON, NULL);
+    assert_route("/api/runs/x", METHOD_DELETE, "/api/runs/{id}", FORMAT_JSON, "x");
+    assert_route("/api/runs/x/attention.npy", METHOD_GET, "/api/runs/{id}/attention", FORMAT_NPY, "x");
+    assert_route("/api/runs/x/attention/mean.csv", METHOD_GET, "/api/runs/{id}/attention/mean", FORMAT_CSV,
+                 "x");
+    assert_route("/api/comparisons/x.csv", METHOD_GET, "/api/comparisons/{id}", FORMAT_CSV, "x");
+    assert_route("/api/runs/x/model.safetensors", METHOD_GET, "/api/runs/{id}/model.safetensors", FORMAT_JSON,
+                 "x");
+    struct route_match match;
+    router_match(&match, METHOD_GET, "/api/runs/x/cancel");
+    ck_assert_ptr_null(match.route);
+    ck_assert_uint_eq(match.allowed_methods, METHOD_POST);
+    const char *const unknown[] = {
+        "/", "", "/api", "/api/runs/", "/api/runs//events", "/api/runs/x/", "/api/runs/x/y"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        router_match(&match, METHOD_GET, unknown[i]);
+        ck_assert_uint_eq(match.allowed_methods, 0);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server json");
+    TCase *cases = tcase_create("json");
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, reals_are_short);
+    tcase_add_test(cases, reals_come_back);
+    tcase_add_test(cases, numbers_come_back);
+    tcase_add_test(cases, strings_are_always_valid);
+    tcase_add_test(cases, control_characters_are_written_as_numbers);
+    tcase_add_test(cases, npy_tells_rows_before_columns);
+    tcase_add_test(cases, commas_are_where_they_belong);
+    tcase_add_test(cases, csv_fields_are_quoted);
+    tcase_add_test(cases, stored_parameters_come_back);
+    tcase_add_test(cases, parameters_of_another_version_are_refused);
+    tcase_add_test(cases, wrong_types_are_told_what_is_allowed);
+    tcase_add_test(cases, paths_find_their_routes);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

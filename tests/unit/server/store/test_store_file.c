@@ -1,0 +1,283 @@
+/* The store's file: what is on the disk and when, who may open it, older and newer schemas, damage, a full
+ * disk. */
+#include "tests/unit/server/store/store_fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* How often this process had something put on the disk: SQLite calls these. */
+static int syncs;
+
+int fsync(int file) {
+    syncs++;
+    return (int)syscall(SYS_fsync, file);
+}
+
+int fdatasync(int file) {
+    syncs++;
+    return (int)syscall(SYS_fdatasync, file);
+}
+
+START_TEST(what_somebody_was_told_is_on_the_disk) {
+    add_run("a");
+    save_epoch("a", 0, 1); /* an epoch is not waited for */
+    syncs = 0;
+    save_epoch("a", 1, 1);
+    ck_assert_int_eq(syncs, 0);
+    add_run("b");
+    ck_assert_int_gt(syncs, 0);
+    save_epoch("a", 2, 1);
+    struct run_record run = example_run("a");
+    run.state = RUN_CANCELLED;
+    syncs = 0;
+    ck_assert(store->update_run(store, &run, true, NULL, 0, &error));
+    ck_assert_int_gt(syncs, 0);
+}
+END_TEST
+
+START_TEST(the_database_is_its_owners_alone) {
+    char path[128];
+    struct stat status;
+    database_path(path);
+    ck_assert_int_eq(stat(path, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 0777, 0600);
+}
+END_TEST
+
+START_TEST(a_second_process_is_refused) {
+    char warning[512];
+    ck_assert_ptr_null(store_open_sqlite(fixture_directory, warning, sizeof warning, &error));
+    ck_assert_int_eq(error.code, ERROR_CONFLICT);
+    ck_assert_ptr_nonnull(strstr(error.message, "in use by another attnlab"));
+}
+END_TEST
+
+/* SQLite's locks are the process's: an open database must look used to others, or they take its log. */
+START_TEST(the_database_is_locked_while_it_is_open) {
+    char path[128];
+    database_path(path);
+    pid_t child = fork();
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int file = open(path, O_RDWR | O_CLOEXEC);
+        _exit(file >= 0 && fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 0 : 1);
+    }
+    int status = 1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(generations_grow) {
+    uint64_t first = store->generation(store);
+    reopen();
+    ck_assert_uint_eq(store->generation(store), first + 1);
+}
+END_TEST
+
+static void execute_on_file(const char *statement) {
+    char path[128];
+    sqlite3 *database = NULL;
+    database_path(path);
+    ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(database, statement, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+START_TEST(a_newer_schema_is_refused_and_left_alone) {
+    char warning[512];
+    add_run("a");
+    store->close(store);
+    execute_on_file("PRAGMA user_version = 999");
+    store = store_open_sqlite(fixture_directory, warning, sizeof warning, &error);
+    ck_assert_ptr_null(store);
+    ck_assert_ptr_nonnull(strstr(error.message, "newer attnlab"));
+    char restore[64];
+    snprintf(restore, sizeof restore, "PRAGMA user_version = %d", STORE_SCHEMA_VERSION);
+    execute_on_file(restore);
+    store = fixture_open_store();
+    assert_listing((struct run_filter){.state = -1, .limit = 10}, "a");
+}
+END_TEST
+
+/* Puts an empty database of an older version in the place of the store's, which it closes. */
+static void begin_with_schema(int version) {
+    char path[128];
+    sqlite3 *database = NULL;
+    store->close(store);
+    database_path(path);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(sqlite3_open(path, &database), SQLITE_OK);
+    ck_assert(schema_migrate(database, version, &error));
+    sqlite3_close(database);
+}
+
+START_TEST(an_older_schema_is_migrated) {
+    begin_with_schema(1);
+    execute_on_file("INSERT INTO runs VALUES ('old','train','','{}',2,0,0,'',1,0,0,NULL,NULL,NULL,0,0,'')");
+    store = fixture_open_store();
+    assert_listing((struct run_filter){.state = -1, .limit = 10}, "old");
+    struct dataset_record dataset = {.name = "new", .format = "csv", .size_bytes = 1, .owner = ""};
+    ck_assert(store->add_dataset(store, &dataset, "x", &error));
+}
+END_TEST
+
+START_TEST(large_results_of_an_older_schema_are_moved_apart) {
+    begin_with_schema(2);
+    execute_on_file("INSERT INTO runs VALUES ('a','x','','{}',2,0,0,'',1,0,0,"
+                    "replace(hex(zeroblob(9000)),'0','7'),NULL,NULL,0,0,'')");
+    execute_on_file("INSERT INTO runs VALUES ('b','x','','{}',2,0,0,'',1,0,0,'7',NULL,NULL,0,0,'')");
+    store = fixture_open_store();
+    char *large = make_result(18000);
+    assert_result("a", large, true);
+    assert_result("b", "7", false);
+    free(large);
+}
+END_TEST
+
+START_TEST(another_programs_database_is_refused) {
+    char path[128], warning[512];
+    store->close(store);
+    database_path(path);
+    ck_assert_int_eq(unlink(path), 0);
+    execute_on_file("CREATE TABLE bookmarks (url TEXT)");
+    store = store_open_sqlite(fixture_directory, warning, sizeof warning, &error);
+    ck_assert_ptr_null(store);
+    ck_assert_ptr_nonnull(strstr(error.message, "another program"));
+}
+END_TEST
+
+/* Writes over part of the closed database, opens again, and finds the damaged one set aside as it was. */
+static void damage_and_open(long offset, size_t length, bool cut) {
+    char path[128], warning[512], *aside, *end;
+    add_run("a");
+    for (size_t i = 0; i < 20; i++)
+        save_epoch("a", i, 1000);
+    store->close(store);
+    database_path(path);
+    FILE *file = fopen(path, "r+");
+    ck_assert_ptr_nonnull(file);
+    fseek(file, offset, SEEK_SET);
+    for (size_t i = 0; i < length; i++)
+        fputc(0x5a, file);
+    fclose(file);
+    if (cut)
+        ck_assert_int_eq(truncate(path, offset), 0);
+    struct stat before, after;
+    ck_assert_int_eq(stat(path, &before), 0);
+    store = store_open_sqlite(fixture_directory, warning, sizeof warning, &error);
+    ck_assert_msg(store != NULL, "%s", error.message);
+    assert_listing((struct run_filter){.state = -1, .limit = 10}, "");
+    aside = strstr(warning, fixture_directory);
+    ck_assert_ptr_nonnull(aside);
+    end = strchr(aside, ' ');
+    ck_assert_ptr_nonnull(end);
+    *end = '\0';
+    ck_assert_int_eq(stat(aside, &after), 0);
+    ck_assert_int_eq(before.st_size, after.st_size);
+    ck_assert_int_eq((long)before.st_ino, (long)after.st_ino);
+}
+
+START_TEST(a_damaged_header_is_set_aside) {
+    damage_and_open(0, 100, false);
+}
+END_TEST
+
+START_TEST(a_damaged_page_is_set_aside) {
+    damage_and_open(8192, 200, false);
+}
+END_TEST
+
+START_TEST(a_cut_database_is_set_aside) {
+    damage_and_open(16384, 0, true);
+}
+END_TEST
+
+static size_t count_set_aside(void) {
+    size_t count = 0;
+    DIR *directory = opendir(fixture_directory);
+    ck_assert_ptr_nonnull(directory);
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory))
+        count += strstr(entry->d_name, ".damaged-") != NULL;
+    closedir(directory);
+    return count;
+}
+
+/* Even where it happens within one second. */
+START_TEST(no_damaged_database_takes_anothers_place) {
+    for (size_t damages = 1; damages <= 3; damages++) {
+        damage_and_open(0, 100, false);
+        ck_assert_uint_eq(count_set_aside(), damages);
+    }
+}
+END_TEST
+
+START_TEST(an_unwritable_directory_is_one_clear_line) {
+    char warning[512];
+    ck_assert_ptr_null(store_open_sqlite("/proc/attnlab", warning, sizeof warning, &error));
+    ck_assert_int_eq(error.code, ERROR_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(error.message, "/proc/attnlab"));
+    ck_assert_ptr_null(strchr(error.message, '\n'));
+}
+END_TEST
+
+/* As if the disk were full: the database may not grow. */
+static void limit_pages(int64_t pages) {
+    char pragma[64];
+    snprintf(pragma, sizeof pragma, "PRAGMA max_page_count = %lld", (long long)pages);
+    sqlite3 *writer = sqlite_store_of(store)->writer.database;
+    ck_assert_int_eq(sqlite3_exec(writer, pragma, NULL, NULL, NULL), SQLITE_OK);
+}
+
+START_TEST(a_full_disk_leaves_the_store_sound) {
+    add_run("a");
+    save_epoch("a", 0, 100);
+    limit_pages(1);
+    float *weights = calloc(1 << 20, sizeof *weights);
+    struct epoch_metrics metrics = {1, 0.5, 0.75, 1.5};
+    struct epoch_record epoch = {.metrics = &metrics, .weights = weights, .weight_count = 1 << 20};
+    ck_assert(!store->save_epoch(store, "a", &epoch, NULL, 0, &error));
+    ck_assert_int_eq(error.code, ERROR_UNAVAILABLE);
+    ck_assert_str_eq(error.message, "the disk with the data directory is full");
+    free(weights);
+    limit_pages(1000000);
+    struct epoch_metrics *rows = NULL;
+    size_t count = 0;
+    ck_assert(store->read_metrics(store, "a", &rows, &count, &error));
+    ck_assert_uint_eq(count, 1);
+    free(rows);
+    save_epoch("a", 1, 100);
+    reopen();
+}
+END_TEST
+
+int main(void) {
+    TCase *tests = tcase_create("store file");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, what_somebody_was_told_is_on_the_disk);
+    tcase_add_test(tests, the_database_is_its_owners_alone);
+    tcase_add_test(tests, a_second_process_is_refused);
+    tcase_add_test(tests, the_database_is_locked_while_it_is_open);
+    tcase_add_test(tests, generations_grow);
+    tcase_add_test(tests, a_newer_schema_is_refused_and_left_alone);
+    tcase_add_test(tests, an_older_schema_is_migrated);
+    tcase_add_test(tests, large_results_of_an_older_schema_are_moved_apart);
+    tcase_add_test(tests, another_programs_database_is_refused);
+    tcase_add_test(tests, a_damaged_header_is_set_aside);
+    tcase_add_test(tests, a_damaged_page_is_set_aside);
+    tcase_add_test(tests, a_cut_database_is_set_aside);
+    tcase_add_test(tests, no_damaged_database_takes_anothers_place);
+    tcase_add_test(tests, an_unwritable_directory_is_one_clear_line);
+    tcase_add_test(tests, a_full_disk_leaves_the_store_sound);
+    Suite *suite = suite_create("store file");
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
