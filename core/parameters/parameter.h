@@ -25,6 +25,17 @@ enum parameter_type {
     PARAMETER_MATRIX        /* rows of equal length of finite numbers; default: absent */
 };
 
+/* What a larger value makes more of, and so which limit applies to the parameter. Every parameter that holds
+ * numbers states one, even if it is none: one that was forgotten must not pass for free. */
+enum parameter_cost {
+    PARAMETER_COST_UNSTATED, /* texts, choices and booleans; never numbers */
+    PARAMETER_COST_NONE,     /* seeds, rates, and what the other limits bound well enough */
+    PARAMETER_COST_EPOCHS,   /* passes over the training data */
+    PARAMETER_COST_WIDTH,    /* numbers that a token or a hidden state consists of */
+    PARAMETER_COST_LENGTH,   /* steps of a sequence */
+    PARAMETER_COST_EXAMPLES
+};
+
 struct parameter_declaration {
     const char *name; /* snake_case, as in the API */
     enum parameter_type type;
@@ -44,6 +55,8 @@ struct parameter_declaration {
      * default_text then document the usual case and default_note the rest ("text: 12"). */
     bool default_depends;
     const char *default_note;
+    enum parameter_cost cost;
+    unsigned cost_allowance; /* the parameter may be this many times its cost's limit; 0 means once */
 };
 
 struct parameter_value {

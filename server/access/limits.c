@@ -14,47 +14,45 @@ static bool is_limited(const struct request *request) {
     return request->caller.role != ROLE_LECTURER;
 }
 
-/* Parameters that make a run long or large, under the names that the experiments declare them by. */
-static const struct {
-    const char *parameter;
-    size_t limit; /* its place in struct student_limits */
-    double factor;
-} limited_parameters[] = {
-    {"epochs", offsetof(struct student_limits, epochs), 1},
-    {"width", offsetof(struct student_limits, width), 1},
-    {"feedforward_width", offsetof(struct student_limits, width), 4},
-    {"channels", offsetof(struct student_limits, width), 1},
-    {"sequence_length", offsetof(struct student_limits, sequence_length), 1},
-    {"tokens", offsetof(struct student_limits, sequence_length), 1},
-    {"lengths", offsetof(struct student_limits, sequence_length), 1},
-    {"train_examples", offsetof(struct student_limits, examples), 1},
-    {"test_examples", offsetof(struct student_limits, examples), 1},
-    {"examples", offsetof(struct student_limits, examples), 1},
-    {"samples", offsetof(struct student_limits, examples), 1},
-};
+/* The largest value that a parameter of this declaration may have, or hold in its list. */
+static size_t parameter_limit(const struct student_limits *limits,
+                              const struct parameter_declaration *declaration) {
+    size_t allowance = declaration->cost_allowance > 0 ? declaration->cost_allowance : 1;
+    switch (declaration->cost) {
+    case PARAMETER_COST_EPOCHS:
+        return limits->epochs * allowance;
+    case PARAMETER_COST_WIDTH:
+        return limits->width * allowance;
+    case PARAMETER_COST_LENGTH:
+        return limits->sequence_length * allowance;
+    case PARAMETER_COST_EXAMPLES:
+        return limits->examples * allowance;
+    case PARAMETER_COST_UNSTATED:
+    case PARAMETER_COST_NONE:
+        break;
+    }
+    return SIZE_MAX;
+}
 
-static void check_limit(const struct parameter_set *set, size_t index, size_t limit,
-                        struct parameter_faults *faults) {
+/* The largest number that a whole number is or a list of them holds; 0 for other types. */
+static int64_t largest_number(const struct parameter_set *set, size_t index) {
     const struct parameter_value *value = &set->values[index];
     int64_t largest = set->declarations[index].type == PARAMETER_INTEGER ? value->integer : 0;
     for (size_t i = 0; set->declarations[index].type == PARAMETER_INTEGER_LIST && i < value->count; i++)
         largest = value->integers[i] > largest ? value->integers[i] : largest;
-    if (value->is_set && largest > (int64_t)limit) {
-        parameter_faults_add(faults, set->declarations[index].name,
-                             "may be at most %zu in a student's run; got %lld", limit, (long long)largest);
-    }
+    return largest;
 }
 
 void access_check_parameters(const struct request *request, const struct parameter_set *set,
                              struct parameter_faults *faults) {
-    const char *limits = (const char *)&request->service->options->student_limits;
-    for (size_t i = 0; is_limited(request) && i < sizeof limited_parameters / sizeof *limited_parameters;
-         i++) {
-        int index = parameter_find(set, limited_parameters[i].parameter);
-        size_t limit;
-        memcpy(&limit, limits + limited_parameters[i].limit, sizeof limit);
-        if (index >= 0)
-            check_limit(set, (size_t)index, (size_t)((double)limit * limited_parameters[i].factor), faults);
+    for (size_t i = 0; is_limited(request) && i < set->count; i++) {
+        const struct parameter_declaration *declaration = &set->declarations[i];
+        size_t limit = parameter_limit(&request->service->options->student_limits, declaration);
+        int64_t largest = set->values[i].is_set ? largest_number(set, i) : 0;
+        if (largest > 0 && (uint64_t)largest > limit) {
+            parameter_faults_add(faults, declaration->name, "may be at most %zu in a student's run; got %lld",
+                                 limit, (long long)largest);
+        }
     }
 }
 
