@@ -1,4 +1,4 @@
-// Strangers, students and the lecturer: who gets in, and who gets at what.
+// Strangers, students and the lecturer: who is let in, and what each may do.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { get } from "node:http";
@@ -47,7 +47,7 @@ async function withDaemon(t, args, env = {}) {
 }
 const withToken = (t, ...args) => withDaemon(t, ["--access", "token", ...args], { ATTNLAB_TOKEN: token });
 
-test("beyond loopback it does not start without an access choice", async () => {
+test("the service does not listen beyond loopback without --access", async () => {
     for (const listen of ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"]) {
         const { code, stderr } = await runProgram(["serve", "--listen", listen]);
         assert.equal(code, 2, listen);
@@ -61,7 +61,7 @@ test("beyond loopback it does not start without an access choice", async () => {
     await rm(data, { recursive: true });
 });
 
-test("a bad choice or token is one line and status 2 or 1", async () => {
+test("a bad option or token gives one line of error and status 2 or 1", async () => {
     const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
     const file = path.join(data, "token");
     const cases = [
@@ -88,7 +88,7 @@ test("a bad choice or token is one line and status 2 or 1", async () => {
     await rm(data, { recursive: true });
 });
 
-test("without a token one is made, for the service's user alone, and kept", async () => {
+test("if no token is given, the service makes one that only its user can read, and keeps it", async () => {
     const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
     const file = path.join(data, "attnlab.token");
     const made = [];
@@ -99,7 +99,7 @@ test("without a token one is made, for the service's user alone, and kept", asyn
         assert.equal(await lecturer.status("GET", "api/runs"), 200);
         const { stdout, stderr } = await daemon.stop();
         assert.ok(stdout.includes(file), stdout);
-        assert.ok(!(stdout + stderr).includes(made[0]), "the token itself is shown nowhere");
+        assert.ok(!(stdout + stderr).includes(made[0]), "the token itself is never printed");
     }
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.match(made[0], /^\w{32}$/);
@@ -107,7 +107,7 @@ test("without a token one is made, for the service's user alone, and kept", asyn
     await rm(data, { recursive: true });
 });
 
-test("a stranger gets the page, health and the sign-in, and nothing else", async (t) => {
+test("a stranger can read the page and health, and sign in, but nothing else", async (t) => {
     const { lecturer, stranger } = await withToken(t);
     const { id } = await lecturer.run(smallTraining);
     for (const path of ["", "app.js", "api/health", "api/openapi.json", "api/session", "api/experiments"]) {
@@ -124,10 +124,10 @@ test("a stranger gets the page, health and the sign-in, and nothing else", async
     assert.equal(await stranger.status("POST", `api/runs/${id}/cancel`), 401);
     assert.equal(await stranger.status("DELETE", `api/runs/${id}`), 401);
     assert.equal(await stranger.status("POST", "api/datasets?name=x", sentences, "text/csv"), 401);
-    assert.equal(await stranger.status("POST", "api/runs", "x".repeat(100000)), 401, "before the body is looked at");
+    assert.equal(await stranger.status("POST", "api/runs", "x".repeat(100000)), 401, "refused before the body is read");
 });
 
-test("a wrong token is refused everywhere, however near it is", async (t) => {
+test("a wrong token is refused everywhere, even if it is nearly right", async (t) => {
     const { daemon } = await withToken(t, "--students", "run");
     for (const wrong of ["x", token.slice(0, -1), `${token}x`, token.toUpperCase()]) {
         const visitor = new Browser(daemon.url, { Authorization: `Bearer ${wrong}` });
@@ -137,7 +137,7 @@ test("a wrong token is refused everywhere, however near it is", async (t) => {
     assert.ok(!(await readFile(`/proc/${daemon.pid}/cmdline`, "utf8")).includes(token));
 });
 
-test("who keeps showing wrong tokens is not listened to for the rest of a minute; others and sessions are", async (t) => {
+test("an address that sends too many wrong tokens is blocked for the rest of a minute; others and sessions are not", async (t) => {
     const { daemon } = await withToken(t, "--students", "run", "--behind-proxy", "yes");
     const from = (address, headers = {}) => new Browser(daemon.url, { "X-Forwarded-For": address, ...headers });
     const signedIn = from("192.0.2.1");
@@ -150,30 +150,30 @@ test("who keeps showing wrong tokens is not listened to for the rest of a minute
     const seconds = Number(refused.headers.get("retry-after"));
     assert.ok(seconds > 0 && seconds <= 60, refused.headers.get("retry-after"));
     await from("192.0.2.1", { Authorization: `Bearer ${token}` }).problem(429, "api/runs");
-    assert.equal(await signedIn.status("GET", "metrics"), 200, "a session goes on");
-    assert.equal(await from("192.0.2.1").status("GET", "api/runs"), 200, "and so does a student");
-    assert.equal(await from("192.0.2.2").status("POST", "api/session", { token }), 200, "from elsewhere");
+    assert.equal(await signedIn.status("GET", "metrics"), 200, "a session is not affected");
+    assert.equal(await from("192.0.2.1").status("GET", "api/runs"), 200, "nor is a student");
+    assert.equal(await from("192.0.2.2").status("POST", "api/session", { token }), 200, "nor is another address");
     for (let i = 0; i < 10; i++) assert.equal(await guess(`2001:db8::${i}`, i), 401, i);
-    assert.equal(await guess("2001:db8::ffff", 10), 429, "one network of IPv6");
-    assert.equal(await guess("2001:db8:0:1::1", 10), 401, "another one");
+    assert.equal(await guess("2001:db8::ffff", 10), 429, "an IPv6 /64 counts as one address");
+    assert.equal(await guess("2001:db8:0:1::1", 10), 401, "another /64 counts for itself");
 });
 
-test("behind a proxy that adds a line of its own, the client's lines count for nothing", async (t) => {
+test("behind a proxy that adds its own X-Forwarded-For line, the client's lines are ignored", async (t) => {
     const { daemon } = await withToken(t, "--students", "none", "--behind-proxy", "yes");
     const { hostname, port } = new URL(daemon.url);
-    /* fetch would join the two lines into one. */
+    /* fetch would merge the two lines into one. */
     const status = (claimed, seen, shown) =>
         new Promise((resolve, reject) => {
             const headers = { "X-Forwarded-For": [claimed, seen], Authorization: `Bearer ${shown}` };
             get({ hostname, port, path: "/api/runs", headers }, (answer) => resolve(answer.resume().statusCode)).on("error", reject);
         });
     for (let i = 0; i < 10; i++) assert.equal(await status(`192.0.2.${i}`, "192.0.2.200", "wrong"), 401);
-    assert.equal(await status("192.0.2.11", "192.0.2.200", "wrong"), 429, "nobody guesses on from addresses that they make up");
+    assert.equal(await status("192.0.2.11", "192.0.2.200", "wrong"), 429, "invented addresses do not allow further guesses");
     for (let i = 0; i < 12; i++) await status("192.0.2.100", "192.0.2.201", "wrong");
-    assert.equal(await status("192.0.2.200", "192.0.2.100", token), 200, "nobody locks another address out");
+    assert.equal(await status("192.0.2.200", "192.0.2.100", token), 200, "nobody can lock out another address");
 });
 
-test("signing in gives an opaque cookie that outlives a restart, until it is signed out or the token changes", async () => {
+test("signing in gives an opaque cookie, valid across restarts until sign-out or a new token", async () => {
     const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
     const start = (value = token) => startDaemon({ args: ["--access", "token"], env: { ATTNLAB_TOKEN: value }, data });
     let daemon = await start();
@@ -205,15 +205,15 @@ test("signing in gives an opaque cookie that outlives a restart, until it is sig
     const signedOut = await lecturer.fetch("api/session", { method: "DELETE" });
     assert.equal(signedOut.status, 204);
     assert.match(setCookies(signedOut)[0], /^attnlab_session=; Path=\/; Max-Age=0;/);
-    assert.equal(await thief.status("GET", "api/runs"), 401, "signed out, the cookie is worth nothing");
+    assert.equal(await thief.status("GET", "api/runs"), 401, "the cookie is worthless after signing out");
     await revisit();
     thief.url = daemon.url;
-    assert.equal(await thief.status("GET", "api/runs"), 401, "nor is it after a restart");
+    assert.equal(await thief.status("GET", "api/runs"), 401, "and still so after a restart");
     await daemon.stop();
     await rm(data, { recursive: true });
 });
 
-test("cookies are Secure behind TLS, when a proxy may say so", async (t) => {
+test("cookies are Secure if a trusted proxy reports TLS", async (t) => {
     const https = { "X-Forwarded-Proto": "https" };
     const cookieOf = async (daemon, headers) =>
         setCookies(await new Client(daemon.url).fetch("api/session", { headers }))[0];
@@ -224,7 +224,7 @@ test("cookies are Secure behind TLS, when a proxy may say so", async (t) => {
     assert.doesNotMatch(await cookieOf(direct.daemon, https), /Secure/);
 });
 
-test("students who may read look at everything and start nothing", async (t) => {
+test("students who may only read can see everything and start nothing", async (t) => {
     const { lecturer, student } = await withToken(t, "--students", "read");
     const reader = await student();
     assert.deepEqual([reader.session.role, reader.session.may_run], ["student", false]);
@@ -242,7 +242,7 @@ test("students who may read look at everything and start nothing", async (t) => 
     }
 });
 
-test("what a student made while they might run is not theirs to change once they may only read", async () => {
+test("once students may only read, they cannot change even the runs that they started before", async () => {
     const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
     const start = (students) => startDaemon({ args: ["--workers", "1", "--access", "token", "--students", students], env: { ATTNLAB_TOKEN: token }, data });
     let daemon = await start("run");
@@ -258,7 +258,7 @@ test("what a student made while they might run is not theirs to change once they
     await rm(data, { recursive: true });
 });
 
-test("a student cancels and deletes only their own; the lecturer everything", async (t) => {
+test("a student can cancel and delete only what is their own; the lecturer, everything", async (t) => {
     const { daemon, lecturer, student } = await withToken(t, "--students", "run", "--student-epochs", String(longTraining.epochs));
     const [one, other] = [await student(), await student()];
     const bare = new Browser(daemon.url); // curl without a cookie jar
@@ -299,14 +299,14 @@ test("a student cancels and deletes only their own; the lecturer everything", as
                 if (got !== 409 && status !== 409) assert.equal(got, status, path);
                 return got === status;
             };
-            await until(isDone, `${method} ${path} is ${status}, once it has been cancelled`);
+            await until(isDone, `${method} ${path} answers ${status} once the run is cancelled`);
         }
     }
     assert.equal(await one.status("DELETE", "api/runs/nobody"), 404);
     assert.ok(!JSON.stringify(await lecturer.get("api/runs")).includes(one.cookies.get("attnlab_owner")));
 });
 
-test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecturer has none", async (t) => {
+test("students are limited in epochs, sizes, memory, waiting runs and data; the lecturer is not", async (t) => {
     const limits = ["--student-epochs", "4", "--student-width", "16", "--student-sequence-length", "10", "--student-examples", "100"];
     const more = ["--student-queued-runs", "3", "--student-data-mb", "1", "--student-memory-mb", "20"];
     const { lecturer, student } = await withToken(t, "--students", "run", ...limits, ...more);
@@ -333,7 +333,7 @@ test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecture
         const { errors } = await one.postProblem(422, "api/runs", parameters);
         assert.deepEqual(errors.map((fault) => fault.field), [field]);
     }
-    await one.run({ ...smallTraining, epochs: 4, width: 16, sequence_length: 10, train_examples: 100 }); // as much as may be
+    await one.run({ ...smallTraining, epochs: 4, width: 16, sequence_length: 10, train_examples: 100 }); // exactly at the limits
     await one.run({ experiment: "transformer-block", width: 16, feedforward_width: 64, tokens: 10 });
     const wide = { ...smallTraining, model: "transformer", width: 16, heads: 1, layers: 12, batch_size: 4096 };
     assert.match((await one.postProblem(422, "api/runs", wide)).errors[0].message, /at most 21\.0 MB/); // 20 MiB
@@ -359,17 +359,17 @@ test("a student's limits: epochs, sizes, memory, waiting runs, data; the lecture
     const third = await student();
     const whole = "text,label\ngood,1\nbad,0\n".padEnd(1 << 20, "\n");
     assert.equal(await third.status("POST", "api/datasets?name=whole", `${whole}\n`, "text/csv"), 413);
-    assert.equal(await third.status("POST", "api/datasets?name=whole", whole, "text/csv"), 201, "all that one may have");
+    assert.equal(await third.status("POST", "api/datasets?name=whole", whole, "text/csv"), 201, "exactly the size allowed");
     assert.equal(await third.status("DELETE", "api/datasets/whole"), 204);
     assert.equal(await lecturer.status("POST", "api/datasets?name=third", rows + rows, "text/csv"), 201);
 });
 
-test("a student leaves a worker for the next, who need not wait", async (t) => {
+test("one student's runs leave a worker free, so that the next student need not wait", async (t) => {
     const { lecturer, student } = await withToken(t, "--workers", "2", "--students", "run", "--student-epochs", String(longTraining.epochs));
     const [one, other] = [await student(), await student()];
     const held = [];
     for (let i = 0; i < 3; i++) held.push((await one.create("api/runs", longTraining)).id);
-    await until(async () => (await one.get(`api/runs/${held[0]}`)).state === "running", "a worker has begun the first");
+    await until(async () => (await one.get(`api/runs/${held[0]}`)).state === "running", "a worker has started the first run");
     await other.run(smallTraining);
     const states = await Promise.all(held.map(async (id) => (await one.get(`api/runs/${id}`)).state));
     assert.deepEqual(states, ["running", "queued", "queued"]);
@@ -377,12 +377,12 @@ test("a student leaves a worker for the next, who need not wait", async (t) => {
     for (const id of held) await one.post(`api/runs/${id}/cancel`);
 });
 
-test("students who drop their cookies are bound together: by address, and in their data", async (t) => {
+test("students who discard their cookies still share limits: waiting runs per address, and data in total", async (t) => {
     const limits = ["--student-queued-runs", "2", "--student-queued-runs-per-address", "5", "--all-student-data-mb", "1"];
     const { daemon, lecturer } = await withToken(t, "--students", "run", "--behind-proxy", "yes", ...limits);
     const student = (address) => new Browser(daemon.url, { "X-Forwarded-For": address }).visit();
     const blocker = await lecturer.create("api/runs", longTraining);
-    // Whatever the lecturer starts from the same classroom takes no student's place.
+    // The lecturer's runs do not count against the classroom's address.
     const beside = new Browser(daemon.url, { "X-Forwarded-For": "192.0.2.1", Authorization: `Bearer ${token}` });
     await beside.create("api/runs", smallTraining);
     const accepted = async (address) => {
@@ -404,7 +404,7 @@ test("students who drop their cookies are bound together: by address, and in the
     await lecturer.post(`api/runs/${blocker.id}/cancel`);
 });
 
-test("on loopback without a choice everybody is the lecturer", async (t) => {
+test("on loopback without --access everybody is the lecturer", async (t) => {
     const { student, stranger } = await withDaemon(t, []);
     const one = await student();
     assert.deepEqual([one.session.access, one.session.role, one.session.limits], ["local", "lecturer", null]);
@@ -413,7 +413,7 @@ test("on loopback without a choice everybody is the lecturer", async (t) => {
     assert.equal(await one.status("POST", "api/session", { token }), 409);
 });
 
-test("openapi.json says what a call needs", async (t) => {
+test("openapi.json says which credentials each call needs", async (t) => {
     const { stranger } = await withToken(t);
     const { paths, components } = await stranger.get("api/openapi.json");
     assert.equal(components.securitySchemes.token.scheme, "bearer");

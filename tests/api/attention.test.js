@@ -41,7 +41,7 @@ function parseNpy(bytes) {
     return { shape, values };
 }
 
-test("a matrix as JSON", async () => {
+test("a matrix is served as JSON", async () => {
     const answer = await client.get(`api/runs/${attention.id}/attention`);
     assert.equal(answer.epoch, 2);
     assert.deepEqual(answer.epochs_kept, [0, 1, 2]);
@@ -52,7 +52,7 @@ test("a matrix as JSON", async () => {
     assertRowsSumToOne(answer.weights);
 });
 
-test("the same matrix as CSV and as .npy, to the bit", async () => {
+test("CSV and .npy give the same matrix to the bit", async () => {
     const path = `api/runs/${attention.id}/attention`;
     const { weights } = await client.get(`${path}?epoch=1&example=3`);
     const csv = await client.text(`${path}.csv?epoch=1&example=3`);
@@ -65,7 +65,7 @@ test("the same matrix as CSV and as .npy, to the bit", async () => {
     assert.deepEqual(values, weights.flat().map(Math.fround));
 });
 
-test("epochs differ, and epoch 0 is before training", async () => {
+test("each epoch has its own matrix, and epoch 0 is the one before training", async () => {
     const at = async (epoch) => (await client.get(`api/runs/${attention.id}/attention?epoch=${epoch}`)).weights;
     const [before, first, last] = [await at(0), await at(1), await at("last")];
     assert.notDeepEqual(before, first);
@@ -74,7 +74,7 @@ test("epochs differ, and epoch 0 is before training", async () => {
     assert.deepEqual(await at(0), before);
 });
 
-test("heads of a transformer average to the mean; words are the labels", async () => {
+test("a transformer's heads average to the mean matrix, labelled by the words", async () => {
     const path = `api/runs/${text.id}/attention?example=5&layer=1`;
     const mean = await client.get(`${path}&head=mean`);
     const heads = [await client.get(`${path}&head=0`), await client.get(`${path}&head=1`)];
@@ -88,7 +88,7 @@ test("heads of a transformer average to the mean; words are the labels", async (
     assert.deepEqual(mean.key_labels, examples[0].tokens);
 });
 
-test("some rows of a matrix can be read alone", async () => {
+test("a range of a matrix's rows can be read alone", async () => {
     const path = `api/runs/${attention.id}/attention`;
     const whole = await client.get(path);
     assert.equal(whole.query_from, 0);
@@ -100,7 +100,7 @@ test("some rows of a matrix can be read alone", async () => {
     await client.problem(422, `${path}?query_from=${whole.queries}`);
 });
 
-test("the mean attention is that of the result", async () => {
+test("the mean attention equals the one in the run's result", async () => {
     const mean = await client.get(`api/runs/${attention.id}/attention/mean`);
     assert.ok(Math.abs(sum(mean.weights) - 1) < 1e-5);
     assert.equal(mean.argmax, mean.weights.indexOf(Math.max(...mean.weights)));
@@ -111,7 +111,7 @@ test("the mean attention is that of the result", async () => {
     assert.deepEqual(csv.trim().split("\r\n").slice(1).map((line) => Number(line.split(",")[1])), mean.weights);
 });
 
-test("what there is not is refused, with what there is", async () => {
+test("an epoch, layer, head or example that does not exist is refused with the valid range", async () => {
     const path = `api/runs/${attention.id}/attention`;
     for (const query of ["example=20", "layer=1", "head=1", "head=first", "epoch=-1", "epoch=first", "example=-1"]) {
         await client.problem(422, `${path}?${query}`);
@@ -123,7 +123,7 @@ test("what there is not is refused, with what there is", async () => {
     for (const end of ["attention", "attention/mean", "model.safetensors"]) await client.problem(409, `api/runs/${other.id}/${end}`);
 });
 
-test("a run that waits has no attention yet", async () => {
+test("a queued run has no attention yet", async () => {
     const blockers = await Promise.all([1, 2, 3, 4].map(() => client.create("api/runs", longTraining)));
     const waiting = await client.create("api/runs", smallTraining);
     const { workers } = await client.get("api/health");
@@ -131,7 +131,7 @@ test("a run that waits has no attention yet", async () => {
     for (const { id } of [waiting, ...blockers]) await client.post(`api/runs/${id}/cancel`, "");
 });
 
-test("the weights are a safetensors file under PyTorch's names", async () => {
+test("the weights are exported as safetensors under PyTorch's names", async () => {
     for (const run of [attention, recurrent, text]) {
         const response = await client.fetch(`api/runs/${run.id}/model.safetensors`);
         const bytes = Buffer.from(await response.arrayBuffer());
@@ -149,7 +149,7 @@ test("the weights are a safetensors file under PyTorch's names", async () => {
     }
 });
 
-test("predictions for sequences", async () => {
+test("a model predicts classes for sequences", async () => {
     const sequences = [[1, 0, 0, 0, 0, 0], [-1, 0.5, 2, 0, 0, 1]];
     const { classes, predictions } = await client.create(`api/runs/${attention.id}/predictions`, { sequences }, 200);
     assert.equal(predictions.length, 2);
@@ -160,7 +160,7 @@ test("predictions for sequences", async () => {
     }
 });
 
-test("predictions for texts tell unknown words and every head", async () => {
+test("predictions for texts mark unknown words and include every head", async () => {
     const texts = ["The food was excellent, zyzzyva!", "TERRIBLE"];
     const path = `api/runs/${text.id}/predictions?all_heads=true`;
     const { predictions } = await client.create(path, { texts }, 200);
@@ -179,7 +179,7 @@ test("predictions for texts tell unknown words and every head", async () => {
     assert.equal((await client.create(`api/runs/${recurrent.id}/predictions`, { sequences: [[1, 2]] }, 200)).predictions[0].attention, null);
 });
 
-test("bad inputs for predictions", async () => {
+test("bad input for predictions is refused", async () => {
     const path = `api/runs/${attention.id}/predictions`;
     for (const body of [
         {},

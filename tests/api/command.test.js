@@ -1,4 +1,4 @@
-// The program on the command line: exit statuses, messages, run and health.
+// The command line: exit statuses, messages, and the commands run and health.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { spawn, spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ let folder;
 before(async () => (folder = await mkdtemp(path.join(tmpdir(), "attnlab-command-"))));
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Fails with this status and one clear line. */
+/** Asserts that the program exits with `status` and prints one line of error that matches. */
 async function assertFails(status, args, pattern, env) {
     const { code, stdout, stderr } = await runProgram(args, { env });
     assert.equal(code, status, stderr);
@@ -24,14 +24,14 @@ async function assertFails(status, args, pattern, env) {
     assert.equal(stdout, "");
 }
 
-test("--version and --help", async () => {
+test("--version and --help print what they promise", async () => {
     assert.match((await runProgram(["--version"])).stdout, /^attnlab \d+\.\d+\.\d+\n$/);
     const { code, stdout } = await runProgram(["--help"]);
     assert.equal(code, 0);
     for (const option of ["--listen", "--data", "--workers", "--web", "health"]) assert.ok(stdout.includes(option), option);
 });
 
-test("bad options end with status 2 and say what is allowed", async () => {
+test("a bad option exits with status 2 and says what is allowed", async () => {
     await assertFails(2, ["--nonsense"], /--listen.*--data/);
     await assertFails(2, ["serve", "--workers", "0"], /1 to/);
     await assertFails(2, ["serve", "--workers", "many"], /many/);
@@ -44,7 +44,7 @@ test("bad options end with status 2 and say what is allowed", async () => {
     await assertFails(2, ["serve"], /1 to/, { ATTNLAB_WORKERS: "none" });
 });
 
-test("what cannot be used ends with status 1 and the reason", async () => {
+test("an unusable address or data directory exits with status 1 and the reason", async () => {
     const daemon = await startDaemon();
     const { host, port } = new URL(daemon.url);
     await assertFails(1, ["--listen", host, "--data", path.join(folder, "a")], new RegExp(`${port}.*use`));
@@ -53,13 +53,13 @@ test("what cannot be used ends with status 1 and the reason", async () => {
     await assertFails(1, ["--listen", "127.0.0.1:0", "--data", path.join(folder, "file", "x")], /file/);
 });
 
-test("options come from the environment too", async () => {
+test("options can also be set in the environment", async () => {
     const daemon = await startDaemon({ env: { ATTNLAB_WORKERS: "3" } });
     assert.equal((await new Client(daemon.url).get("api/health")).workers, 3);
     await daemon.stop();
 });
 
-test("--web serves a folder", async () => {
+test("--web serves the page from a folder", async () => {
     await writeFile(path.join(folder, "index.html"), "<!doctype html>mine");
     const daemon = await startDaemon({ args: ["--web", folder] });
     const client = new Client(daemon.url);
@@ -70,7 +70,7 @@ test("--web serves a folder", async () => {
     await daemon.stop();
 });
 
-test("health tells by its exit status whether the service answers", async () => {
+test("health reports by its exit status whether the service answers", async () => {
     const daemon = await startDaemon();
     assert.equal((await runProgram(["health", "--url", daemon.url])).code, 0);
     const { url } = daemon;
@@ -84,7 +84,7 @@ test("health tells by its exit status whether the service answers", async () => 
     await assertFails(2, ["health", "--nonsense"], /--url/);
 });
 
-test("run gives the numbers that the service gives", async () => {
+test("run gives the same numbers as the service", async () => {
     const args = Object.entries(without(smallTraining, "experiment")).flatMap(([name, value]) => [`--${name}`, `${value}`]);
     const { code, stdout, stderr } = await runProgram(["run", "train", ...args, "--json"]);
     assert.equal(code, 0, stderr);
@@ -107,14 +107,14 @@ test("run gives the same bits on one thread and on three", async () => {
     await assertFails(2, ["run", "train", "--workers", "0"], /1 to/);
 });
 
-test("run without --json is for people", async () => {
+test("run without --json prints text for people", async () => {
     const { code, stdout } = await runProgram(["run", "scaling", "--dimensions", "4,16", "--samples", "100"]);
     assert.equal(code, 0);
     assert.match(stdout, /d_k.*max_weight_scaled/);
     assert.match(stdout, /^ +16 /m);
 });
 
-test("run tells its experiments, an experiment its parameters", async () => {
+test("run --help lists the experiments, and run EXPERIMENT --help its parameters", async () => {
     assert.match((await runProgram(["run", "--help"])).stdout, /attention-steps/);
     assert.match((await runProgram(["run", "train", "--help"])).stdout, /--learning_rate \(default: 0.005/);
     await assertFails(2, ["run", "nothing"], /attention-steps/);
@@ -125,7 +125,7 @@ test("run tells its experiments, an experiment its parameters", async () => {
     assert.equal(stderr.trim().split("\n").length, 2);
 });
 
-test("run refuses what would not fit in memory, as the service does", async () => {
+test("run refuses an experiment that would not fit in memory, as the service does", async () => {
     const absurd = { model: "transformer", width: 1024, heads: 1, layers: 12, feedforward_width: 4096, sequence_length: 2000, batch_size: 2048 };
     const args = Object.entries(absurd).flatMap(([name, value]) => [`--${name}`, `${value}`]);
     await assertFails(2, ["run", "train", ...args], /--sequence_length is too large: the run would take \d+\.\d MB of memory/);
@@ -135,7 +135,7 @@ test("run refuses what would not fit in memory, as the service does", async () =
     await daemon.stop();
 });
 
-test("run takes a file as a data set", async () => {
+test("run accepts a file as a data set", async () => {
     const file = path.join(folder, "mine.tsv");
     await writeFile(file, Array.from({ length: 20 }, (_, i) => `${i % 2}\tit was ${i % 2 ? "good" : "bad"}`).join("\n"));
     const { code, stdout, stderr } = await runProgram(["run", "train", "--task", file, "--model", "transformer", "--epochs", "2", "--json"]);
@@ -143,20 +143,20 @@ test("run takes a file as a data set", async () => {
     assert.ok(isNumber(JSON.parse(stdout).test_accuracy, 0, 1));
 });
 
-test("an interrupted run ends with status 1", async () => {
+test("an interrupted run exits with status 1", async () => {
     const args = Object.entries(without(longTraining, "experiment")).flatMap(([name, value]) => [`--${name}`, `${value}`]);
     const running = spawn(program, ["run", "train", ...args]);
     let stderr = "";
     running.stderr.on("data", (chunk) => (stderr += chunk));
     const caught = async () => BigInt(`0x${/SigCgt:\s+(\w+)/.exec(await readFile(`/proc/${running.pid}/status`, "utf8"))[1]}`);
-    await until(async () => (await caught()) & (1n << 14n), "SIGTERM is taken care of");
+    await until(async () => (await caught()) & (1n << 14n), "the program catches SIGTERM");
     running.kill();
     const [code] = await once(running, "close");
     assert.equal(code, 1);
     assert.match(stderr, /cancelled/);
 });
 
-test("a result that cannot be written is a failure", { skip: !existsSync("/dev/full") && "no /dev/full here" }, async () => {
+test("the program fails if it cannot write its output", { skip: !existsSync("/dev/full") && "no /dev/full here" }, async () => {
     const full = await open("/dev/full", "w");
     const args = ["run", "train", ...Object.entries(without(smallTraining, "experiment")).flatMap(([name, value]) => [`--${name}`, `${value}`])];
     for (const one of [args, ["--help"], ["--version"]]) {

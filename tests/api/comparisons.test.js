@@ -1,4 +1,4 @@
-// Comparisons: variants times seeds as one table.
+// Comparisons: several variants, each with several seeds, as one table.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client, isNumber, longTraining, smallTraining, without } from "../support/client.js";
@@ -29,7 +29,7 @@ async function ended(id) {
     }
 }
 
-test("a comparison fills its table", async () => {
+test("a comparison's table fills as its runs end", async () => {
     const response = await client.post("api/comparisons", comparison);
     assert.equal(response.status, 201);
     const created = await response.json();
@@ -68,7 +68,7 @@ test("a comparison fills its table", async () => {
     await client.problem(404, `api/runs/${view.runs[0]}`);
 });
 
-test("a row says which run belongs to which seed, also when some are deleted", async () => {
+test("a row says which run belongs to which seed, even after some are deleted", async () => {
     const { id } = await client.create("api/comparisons", comparison);
     const { runs, rows } = await ended(id);
     assert.deepEqual(rows.flatMap((row) => row.runs), runs);
@@ -79,14 +79,14 @@ test("a row says which run belongs to which seed, also when some are deleted", a
     assert.deepEqual(view.rows[0].accuracies.map((accuracy) => accuracy === null), [false, true, false]);
 });
 
-test("without seeds the seed is a parameter like the others", async () => {
+test("without `seeds`, `seed` is an ordinary parameter", async () => {
     const { id, seeds, runs } = await client.create("api/comparisons", { ...without(comparison, "seeds"), seed: 5 });
     assert.deepEqual(seeds, [5]);
     assert.equal((await client.get(`api/runs/${runs[0]}`)).parameters.seed, 5);
     await ended(id);
 });
 
-test("cancelling stops all of its runs", async () => {
+test("cancelling a comparison stops all of its runs", async () => {
     const { id } = await client.create("api/comparisons", { ...comparison, ...without(longTraining, "model") });
     await client.problem(409, `api/comparisons/${id}`, { method: "DELETE" });
     await client.create(`api/comparisons/${id}/cancel`, "", 200);
@@ -96,7 +96,7 @@ test("cancelling stops all of its runs", async () => {
     await client.problem(409, `api/comparisons/${id}/cancel`, { method: "POST" });
 });
 
-test("one run that has not ended keeps a comparison from being deleted", async () => {
+test("a comparison cannot be deleted while one of its runs has not ended", async () => {
     const { id } = await client.create("api/comparisons", {
         ...without(longTraining, "model"),
         seeds: [0],
@@ -108,7 +108,7 @@ test("one run that has not ended keeps a comparison from being deleted", async (
     assert.equal((await client.fetch(`api/comparisons/${id}`, { method: "DELETE" })).status, 204);
 });
 
-test("one run that fails makes its comparison fail, and the others keep their results", async () => {
+test("a failed run fails its comparison, and the other runs keep their results", async () => {
     const { id } = await client.create("api/comparisons", {
         experiment: "train",
         epochs: 3,
@@ -124,7 +124,7 @@ test("one run that fails makes its comparison fail, and the others keep their re
     assert.deepEqual(rows[1].accuracies, [null]);
 });
 
-test("bad comparisons name every fault and whose it is", async () => {
+test("a bad comparison is refused with every fault and the variant it is in", async () => {
     for (const [change, field] of [
         [{ variants: undefined }, "variants"],
         [{ variants: [] }, "variants"],
@@ -152,7 +152,7 @@ test("bad comparisons name every fault and whose it is", async () => {
     assert.deepEqual(await fields({ label: "x", variants }), ["label", "variants[0].experiment", "variants[0].name"]);
 });
 
-test("a seed may be written as 1.0, as for a run", async () => {
+test("a seed may be written as 1.0, as in a run", async () => {
     const body = JSON.stringify({ ...comparison, seeds: [] }).replace('"seeds":[]', '"seeds":[1.0]');
     const { id, seeds } = await client.create("api/comparisons", body);
     assert.deepEqual(seeds, [1]);

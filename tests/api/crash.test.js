@@ -1,7 +1,7 @@
-// kill -9 at random instants: nothing that was acknowledged is lost, interrupted runs go on by themselves and end with
-// the bits of uninterrupted ones, and a client that follows all runs across the restarts misses nothing and hears
-// nothing twice: attention on numbers, a transformer on text, an LSTM, and all three in a comparison.
-// ATTNLAB_KILLS says how often (default 50).
+// kill -9 at random instants. Nothing that was acknowledged is lost. Interrupted runs resume by themselves and end with
+// the same bits as uninterrupted ones. A client that follows all runs across the restarts misses no event and gets none
+// twice. The runs are attention on numbers, a transformer on text, an LSTM, and comparisons of all three.
+// ATTNLAB_KILLS is the number of kills (default 50).
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ async function get(url, what) {
     return response.json();
 }
 
-/** Follows all runs from where `followed` ends until the connection breaks or `isEnough(event)`. */
+/** Follows all runs, from the end of `followed`, until the connection breaks or `isEnough(event)`. */
 async function follow(url, followed, isEnough = () => false, signal = undefined) {
     const resume = followed.length > 0 ? followed.at(-1).id : "0";
     let rest = "";
@@ -72,11 +72,11 @@ async function follow(url, followed, isEnough = () => false, signal = undefined)
             }
         }
     } catch {
-        // The daemon was killed: the next call goes on from the last whole event.
+        // The daemon was killed: the next call resumes after the last complete event.
     }
 }
 
-/** Each epoch once and in order, then one end. Returns how often the run was interrupted. */
+/** Asserts that each epoch came once and in order, then one end. Returns how often the run was interrupted. */
 function assertWhole(run, kind, followed) {
     const own = followed.filter(({ data }) => (data.run ?? data.id) === run);
     const epochs = own.filter(({ event }) => event === "epoch").map(({ data }) => data.epoch);
@@ -88,7 +88,7 @@ function assertWhole(run, kind, followed) {
     return own.filter(({ event, data }) => event === "state" && data.state === "running").length - 1;
 }
 
-/** Every kind with every seed, left alone: what the others must end with, and how many milliseconds one takes. */
+/** Trains every kind with every seed, uninterrupted: the results that all others must match, and the mean time of a run in ms. */
 async function runUndisturbed(followed) {
     const daemon = await startDaemon({ data, args: ["--workers", "2"] });
     const whole = [];
@@ -114,7 +114,7 @@ async function weights(url, run) {
     return Buffer.from(await response.arrayBuffer());
 }
 
-/** Starts a run, or with every fifth kill a comparison; puts what was acknowledged into the lists. */
+/** Starts a run, or at every fifth kill a comparison, and adds it to the lists if the daemon acknowledges it. */
 async function startSomething(url, kill, runs, comparisons, signal) {
     const seed = kill % seeds;
     if (kill % 5 !== 4) {
@@ -138,9 +138,9 @@ test(`killed ${kills} times`, { timeout: 800_000 }, async () => {
     const { whole, milliseconds } = await runUndisturbed(followed);
     for (let kill = 0; kill < kills; kill++) {
         const daemon = await startDaemon({ data, args: ["--workers", "2"] });
-        const dead = new AbortController(); // fetch does not always notice that the other side is gone
+        const dead = new AbortController(); // fetch does not always notice that the daemon is gone
         const following = follow(daemon.url, followed, () => false, dead.signal);
-        // The kill may come before the answer: then nothing was promised.
+        // If the kill comes before the answer, nothing was promised.
         const starting = startSomething(daemon.url, kill, runs, comparisons, dead.signal).catch(() => null);
         await delay(Math.random() * 2 * milliseconds);
         assert.equal((await daemon.stop("SIGKILL")).signal, "SIGKILL");

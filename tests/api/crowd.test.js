@@ -1,4 +1,4 @@
-// A class at once: hundreds of streams, a hundred clients, ten thousand requests, and clients that misbehave.
+// A whole class at once: hundreds of streams, a hundred clients, ten thousand requests, and clients that misbehave.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, longTraining, smallTraining, setCookies, until } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
-/** Its client makes a connection for each call: one that it kept might be let go, as idle, while it sends the next. */
+/** Its client opens a connection for each call: the daemon might close a kept one as idle just as the next call is sent. */
 async function start(t, ...args) {
     const daemon = await startDaemon({ args });
     t.after(() => daemon.stop());
@@ -17,16 +17,16 @@ async function start(t, ...args) {
 
 const residentBytes = async (pid) =>
     1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))[1]);
-/** Sanitizers keep freed memory and are slow. */
+/** Sanitizers hold on to freed memory and slow the program down. */
 const isSanitized = async (pid) => /lib[at]san/.test(await readFile(`/proc/${pid}/maps`, "utf8"));
 
-/** An event stream over a connection of its own: what came, and how it ended. */
+/** An event stream on a connection of its own: the text received, and how it ended. */
 function follow(url, path, headers = {}) {
     const stream = { text: "", request: null };
     stream.opened = new Promise((resolve, reject) => {
         stream.request = http.get(url + path, { agent: new http.Agent(), headers }, (response) => {
             stream.response = response;
-            response.on("error", () => {}); // broken off: "close" follows
+            response.on("error", () => {}); // cut off: "close" follows
             stream.ended = new Promise((end) => {
                 response.on("data", (chunk) => (stream.text += chunk));
                 response.on("close", end);
@@ -40,7 +40,7 @@ function follow(url, path, headers = {}) {
     return stream;
 }
 
-/** Bytes as they are, and what comes back until the server closes or `milliseconds` are over. */
+/** Sends raw bytes; resolves to all that comes back until the server closes or `milliseconds` have passed. */
 function sendRaw(url, bytes, milliseconds = 10000) {
     const { hostname, port } = new URL(url);
     return new Promise((resolve) => {
@@ -73,8 +73,8 @@ test("500 streams on one run, while two workers train, get every event in order"
     assert.match(await client.text("metrics"), /^attnlab_event_streams 0$/m);
 });
 
-test("a reader that stops reading is let go and can resume; others do not wait for it", async (t) => {
-    // Long enough for the keen one of a busy machine, which may not come to reading for a second.
+test("a reader that stops reading is disconnected and can resume; others do not wait for it", async (t) => {
+    // Long enough for the active reader: on a busy machine it may not read for a second.
     const { daemon, client } = await start(t, "--workers", "1", "--idle-timeout", "5");
     const run = await client.create("api/runs", { ...smallTraining, train_examples: 16, epochs: 4000 });
     const lazy = follow(daemon.url, `api/runs/${run.id}/events`);
@@ -83,8 +83,8 @@ test("a reader that stops reading is let go and can resume; others do not wait f
     const keen = follow(daemon.url, `api/runs/${run.id}/events`);
     await keen.opened;
     await keen.ended;
-    assert.match(keen.text, /^event: end$/m, "the keen one got all");
-    await until(async () => /^attnlab_event_streams 0$/m.test(await client.text("metrics")), "the lazy one is let go");
+    assert.match(keen.text, /^event: end$/m, "the active reader got everything");
+    await until(async () => /^attnlab_event_streams 0$/m.test(await client.text("metrics")), "the idle reader is disconnected");
     lazy.response.resume();
     await lazy.ended;
     const whole = lazy.text.matchAll(/^id: (\d+)\n(?=event: (?!step).*\ndata: .*\n)/gm);
@@ -96,12 +96,12 @@ test("a reader that stops reading is let go and can resume; others do not wait f
     assert.deepEqual([...got, ...resumed], all);
 });
 
-test("a reader that stops in the middle of a large answer is let go, and has only a part of it", async (t) => {
+test("a reader that stops in the middle of a large answer is disconnected with only part of it", async (t) => {
     const { daemon, client } = await start(t, "--workers", "1", "--idle-timeout", "1");
     const { id } = await client.run({ experiment: "attention-steps", tokens: 384, width: 384 });
     const answer = await new Promise((resolve, reject) => http.get(`${daemon.url}api/runs/${id}`, resolve).on("error", reject));
     answer.pause();
-    await until(async () => /^attnlab_connections 1$/m.test(await client.text("metrics")), "only the one that asks is left");
+    await until(async () => /^attnlab_connections 1$/m.test(await client.text("metrics")), "only the connection that asks is left");
     const ended = new Promise((resolve) => answer.on("error", resolve).on("end", () => resolve(null)));
     let bytes = 0;
     answer.on("data", (chunk) => (bytes += chunk.length)).resume();
@@ -110,7 +110,7 @@ test("a reader that stops in the middle of a large answer is let go, and has onl
     assert.ok(bytes > 0 && bytes < whole / 2, `${bytes} bytes of ${whole}`);
 });
 
-test("100 clients at once: every run is queued or told 429, none is lost, and one client's fifty wait their turns", async (t) => {
+test("of 100 clients' runs each is queued or refused with 429, none is lost, and a client with fifty takes turns", async (t) => {
     const args = ["--workers", "1", "--access", "token", "--students", "run", "--student-queued-runs", "50"];
     const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: "the-token-of-the-lecturer" } });
     t.after(() => daemon.stop());
@@ -138,15 +138,15 @@ test("100 clients at once: every run is queued or told 429, none is lost, and on
     await until(async () => {
         runs = (await client.get("api/runs?limit=500&state=succeeded")).runs;
         return runs.length >= accepted.length;
-    }, "all have had their turn");
+    }, "all runs have ended");
     assert.deepEqual(runs.map(({ id }) => id).sort(), accepted.sort());
     const greedy = new Set(many.map(({ run }) => run.id));
     const order = runs.sort((a, b) => a.started_at.localeCompare(b.started_at) || a.id.localeCompare(b.id)).map(({ id }) => greedy.has(id));
-    // All single ones are through before the greedy client's third; the clock's milliseconds leave some doubt.
+    // All single runs end before the greedy client's third; times in milliseconds leave some doubt.
     assert.ok(order.slice(0, order.lastIndexOf(false)).filter(Boolean).length <= 10, order.join());
 });
 
-test("10,000 requests leave resident memory where it was", async (t) => {
+test("10,000 requests do not grow resident memory", async (t) => {
     const { daemon, client } = await start(t, "--workers", "1");
     const run = await client.run(smallTraining);
     const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
@@ -166,7 +166,7 @@ test("10,000 requests leave resident memory where it was", async (t) => {
     if (!(await isSanitized(daemon.pid))) assert.ok(growth < 2 << 20, `grew by ${growth} bytes`);
 });
 
-test("who sends or reads slowly, or nothing at all, is let go; others are served meanwhile", async (t) => {
+test("clients that are slow or silent are disconnected; others are served meanwhile", async (t) => {
     const { daemon, client } = await start(t, "--workers", "1", "--request-timeout", "1", "--idle-timeout", "2");
     const { hostname, port } = new URL(daemon.url);
     const lifetime = (first, drip) =>
@@ -187,7 +187,7 @@ test("who sends or reads slowly, or nothing at all, is let go; others are served
         "half a head": lifetime("GET / HT"),
         "a head that never ends": lifetime("GET / HTTP/1.1\r\n", "X-A: b\r\n"),
         "a body that never ends": lifetime(`POST /api/runs HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n`, " "),
-        "a body that never ends, into a refusal": lifetime(`POST /api/nothing HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n`, " "),
+        "a refused body that never ends": lifetime(`POST /api/nothing HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n`, " "),
         "a chunked body that stops": lifetime(`POST /api/runs HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`, ""),
         "an idle connection": lifetime(`GET /api/health HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`),
     };
@@ -195,12 +195,12 @@ test("who sends or reads slowly, or nothing at all, is let go; others are served
         await client.get("api/health");
         await sleep(50);
     }
-    // After 1 to 3 s; without these options it would be 20 and 60.
+    // After 1 to 3 s; by default it would be 20 and 60.
     for (const [name, closed] of Object.entries(clients)) assert.ok((await closed) < 15, name);
     assert.match(await client.text("metrics"), /^attnlab_connections_overdue_total [1-9]/m);
 });
 
-test("connections are limited in all and per address, and freed again", async (t) => {
+test("connections are limited in total and per address, and freed again", async (t) => {
     const { daemon } = await start(t, "--workers", "1", "--connections-per-address", "10");
     const { hostname, port } = new URL(daemon.url);
     const open = () =>
@@ -218,10 +218,10 @@ test("connections are limited in all and per address, and freed again", async (t
         const { socket, isServed } = await open();
         socket.destroy();
         return isServed;
-    }, "another is served");
+    }, "a new connection is served");
 });
 
-test("more connections than there may be wait until one of the others is gone", async (t) => {
+test("connections above the limit wait until another one closes", async (t) => {
     const { daemon } = await start(t, "--workers", "1", "--connections", "8");
     const { hostname, port } = new URL(daemon.url);
     const ask = () => {
@@ -241,23 +241,23 @@ test("more connections than there may be wait until one of the others is gone", 
     for (const { socket } of [...kept, late]) socket.destroy();
 });
 
-test("idle connections are let go, so that others come in", async (t) => {
+test("idle connections are closed to make room for others", async (t) => {
     const { daemon, client } = await start(t, "--workers", "1", "--connections", "8", "--idle-timeout", "1");
     const { hostname, port } = new URL(daemon.url);
     const idle = Array.from({ length: 30 }, () => net.connect(Number(port), hostname));
     for (const socket of idle) socket.on("error", () => {});
-    await client.get("api/health"); // when the idle ones before it have been let go
+    await client.get("api/health"); // served once the idle ones before it are closed
     for (const socket of idle) socket.destroy();
 });
 
-test("behind a proxy all connections come from one address, and are not counted by it", async (t) => {
+test("behind a proxy, connections are not counted per address", async (t) => {
     const { daemon } = await start(t, "--workers", "1", "--connections-per-address", "2", "--behind-proxy", "yes");
     const streams = Array.from({ length: 6 }, () => follow(daemon.url, "api/events"));
     for (const { opened } of streams) assert.equal(await opened, 200);
     for (const { request } of streams) request.destroy();
 });
 
-test("HTTP/1.0, keep-alive, pipelining and HEAD", async (t) => {
+test("HTTP/1.0, keep-alive, pipelining and HEAD work", async (t) => {
     const { daemon } = await start(t, "--workers", "1");
     const count = (text) => text.split("HTTP/1.1 200 OK").length - 1;
     const old = await sendRaw(daemon.url, "GET /api/health HTTP/1.0\r\n\r\n");

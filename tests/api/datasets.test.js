@@ -1,4 +1,4 @@
-// Data sets: the drawn ones, and data of one's own from upload to prediction.
+// Data sets: the drawn ones, and uploaded ones from upload to prediction.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -20,15 +20,15 @@ const upload = (name, type, body) =>
 const sentences = path.join(process.env.ATTNLAB_ASSETS || path.join(repository, "../shared/assets"), "uci_sentiment");
 const skip = existsSync(sentences) ? false : `the published sentences are not in ${sentences}`;
 
-/** Of four rows. */
+/** For four rows. */
 const split = { train_examples: 3, test_examples: 1 };
 
-/** A TSV of n rows whose first word decides. */
+/** A TSV of n rows, each with one word that decides its class. */
 function reviews(n) {
     return Array.from({ length: n }, (_, i) => `${i % 2}\tThis was ${i % 2 ? "good" : "bad"}, number ${i % 7}!`).join("\n");
 }
 
-test("drawn data sets are listed, and show the examples of a run", async () => {
+test("drawn data sets are listed, and their examples are those that a run sees", async () => {
     const { datasets } = await client.get("api/datasets");
     assert.deepEqual(datasets.map(({ name }) => name), ["first-element", "reviews"]);
     const [negative, positive] = datasets[1].decisive_words;
@@ -54,7 +54,7 @@ test("drawn data sets are listed, and show the examples of a run", async () => {
     assert.match((await client.problem(422, `${path}?task=reviews`)).detail, /what the path names/);
 });
 
-test("text of one's own is trained on and asked about", async () => {
+test("a model trains on uploaded text and predicts from it", async () => {
     const response = await upload("mine", "text/tab-separated-values", `\ufeff${reviews(50).replaceAll("\n", "\r\n")}\r\n\r\n`);
     assert.equal(response.status, 201);
     const dataset = await response.json();
@@ -68,12 +68,12 @@ test("text of one's own is trained on and asked about", async () => {
     const run = await client.run({ experiment: "train", task: "mine", model: "transformer", width: 8, heads: 2, epochs: 3 });
     const { predictions } = await client.create(`api/runs/${run.id}/predictions`, { texts: ["good grief"] }, 200);
     assert.deepEqual(predictions[0].unknown, [false, true]);
-    const many = { experiment: "train", task: "mine", train_examples: 45, test_examples: 6 }; // each alone would do
+    const many = { experiment: "train", task: "mine", train_examples: 45, test_examples: 6 }; // either alone is allowed
     assert.match((await client.postProblem(422, "api/runs", many)).errors[0].message, /at most 50, the rows of the data; got 45 and 6/);
     assert.equal((await upload("mine", "text/tab-separated-values", reviews(10))).status, 409);
 });
 
-test("numbers of one's own, with quotes and named classes", async () => {
+test("uploaded numbers may have quotes and named classes", async () => {
     const rows = Array.from({ length: 30 }, (_, i) => `${i % 2 ? 1 : -1},0.5,${i},"${i % 2 ? "up, high" : "down"}"`);
     const response = await upload("numbers", "text/csv; charset=utf-8", `a,b,c,label\n${rows.join("\n")}\n`);
     assert.equal(response.status, 201, await response.clone().text());
@@ -86,7 +86,7 @@ test("numbers of one's own, with quotes and named classes", async () => {
     assert.ok(isNumber(run.result.test_accuracy, 0, 1));
 });
 
-test("words that are HTML or formulas stay words", async () => {
+test("HTML and formulas in the data stay plain text", async () => {
     const hostile = '<script>alert("1")</script> =cmd()';
     const body = Array.from({ length: 10 }, (_, i) => `${i % 2}\t${hostile} ${i % 2 ? "good" : "bad"}`).join("\n");
     assert.equal((await upload("hostile", "text/tab-separated-values", body)).status, 201);
@@ -95,7 +95,7 @@ test("words that are HTML or formulas stay words", async () => {
     assert.equal((await response.json()).examples[0].text, `${hostile} bad`);
 });
 
-test("bad data is refused and names its line", async () => {
+test("bad data is refused with the number of its line", async () => {
     for (const [type, body, line] of [
         ["text/csv", "text,label\ngood,1\n\"open,0\n", /line [23]/],
         ["text/csv", "a,b,label\n1,2,x\n1,zwei,y\n", /line 3/],
@@ -115,7 +115,7 @@ test("bad data is refused and names its line", async () => {
     assert.equal((await client.get("api/datasets")).datasets.some(({ name }) => name === "bad"), false);
 });
 
-test("names are plain", async () => {
+test("names of data sets are restricted to plain characters", async () => {
     for (const name of ["", "../etc", "a/b", "first-element", "reviews", "x".repeat(65), "<b>", ".hidden"]) {
         const response = await upload(name, "text/tab-separated-values", reviews(10));
         assert.ok([409, 422].includes(response.status), `${name}: ${response.status}`);
@@ -130,7 +130,7 @@ test("a deleted data set is gone", async () => {
     await client.postProblem(422, "api/runs", { experiment: "train", task: "brief" });
 });
 
-test("a name that is given again is another data set", async () => {
+test("a data set uploaded under a deleted one's name is a new data set", async () => {
     const rows = (word) => `text,label\n${["a", "b", "a", "b"].map((label) => `${word} ${label},${label}`).join("\n")}\n`;
     const examples = () => client.get("api/datasets/again/examples?split=train&limit=1");
     assert.equal((await upload("again", "text/csv", rows("first"))).status, 201);
@@ -143,11 +143,11 @@ test("a name that is given again is another data set", async () => {
     assert.match((await client.problem(409, `api/runs/${run.id}/attention`)).detail, /again.*deleted/);
 });
 
-test("examples beyond the last one are an empty table", async () => {
+test("an offset beyond the last example gives an empty table", async () => {
     assert.equal(await client.text("api/datasets/reviews/examples.csv?offset=100000"), "index,label,text\r\n");
 });
 
-test("published sentences are trained on as they are", { skip }, async () => {
+test("a model trains on the published sentences as they are", { skip }, async () => {
     for (const name of ["amazon_cells_labelled", "yelp_labelled"]) {
         const file = await readFile(path.join(sentences, `${name}.txt`));
         const response = await upload(name, "text/tab-separated-values", file);

@@ -1,6 +1,6 @@
-// A full disk (a tmpfs in a mount namespace of the daemon's own, larger than the store's log may grow): runs fail with
-// that reason, new ones are refused, the service stays up, and once there is room again everything goes on with a sound
-// store.
+// A full disk, made by a tmpfs in the daemon's own mount namespace that is larger than the store's log may grow. Runs
+// fail and say why, new ones are refused, and the service stays up. Once there is room again, everything works and the
+// store is intact.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmod, cp, mkdtemp, open, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { after, test } from "node:test";
 const directory = await mkdtemp(path.join(tmpdir(), "attnlab-disk-"));
 after(() => rm(directory, { recursive: true, force: true }));
 
-// The daemon's helper starts $ATTNLAB_PROGRAM: here a script that mounts the disk first, where it is asked to.
+// startDaemon starts $ATTNLAB_PROGRAM: here a script that mounts the disk first if ATTNLAB_TEST_DISK is set.
 const real = process.env.ATTNLAB_PROGRAM ?? path.resolve("build/attnlab");
 const wrapper = path.join(directory, "attnlab");
 const mount = 'mount -t tmpfs -o size=96m tmpfs "$ATTNLAB_TEST_DISK" && exec "$@"';
@@ -28,7 +28,7 @@ const { startDaemon } = await import("../support/daemon.js");
 const mayMount = spawnSync("unshare", ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", directory]).status === 0;
 const training = { experiment: "train", width: 8, sequence_length: 12, train_examples: 320, test_examples: 40, epochs: 5 };
 
-test("a full disk", { skip: !mayMount && "mounting in a namespace is not allowed here", timeout: 120_000 }, async () => {
+test("a full disk fails runs, not the service", { skip: !mayMount && "mounting in a namespace is not allowed here", timeout: 120_000 }, async () => {
     const daemon = await startDaemon({ data: directory, env: { ATTNLAB_TEST_DISK: directory } });
     const post = (parameters, wait = 0) =>
         fetch(`${daemon.url}api/runs?wait=${wait}`, {
@@ -40,7 +40,7 @@ test("a full disk", { skip: !mayMount && "mounting in a namespace is not allowed
 
     const before = await (await post(training, 30)).json();
     assert.equal(before.state, "succeeded");
-    const long = await (await post({ ...training, train_examples: 20000, epochs: 10000 })).json(); // for minutes
+    const long = await (await post({ ...training, train_examples: 20000, epochs: 10000 })).json(); // trains for minutes
 
     const disk = `/proc/${daemon.pid}/root${directory}`;
     const filler = await open(`${disk}/filler`, "w");
@@ -61,7 +61,7 @@ test("a full disk", { skip: !mayMount && "mounting in a namespace is not allowed
     const events = await (await fetch(`${daemon.url}api/runs/${long.id}/events`)).text();
     assert.match(events, /^event: end$/m);
 
-    // Small changes may still find room for a while; a refusal must say why, and must come.
+    // Small writes may still find room for a while, but a refusal must come, and must say why.
     let refused;
     const accepted = [];
     for (let i = 0; i < 2000 && !refused; i++) {
@@ -74,7 +74,7 @@ test("a full disk", { skip: !mayMount && "mounting in a namespace is not allowed
     assert.equal((await get("api/health")).status, "ok");
 
     await rm(`${disk}/filler`);
-    // What was accepted with the last bytes would fill this small disk again.
+    // The runs accepted with the last bytes would fill this small disk again.
     for (const id of accepted) {
         const { state, error } = await get(`api/runs/${id}`);
         assert.ok(state !== "failed" || /disk .* full/.test(error), error);
@@ -90,7 +90,7 @@ test("a full disk", { skip: !mayMount && "mounting in a namespace is not allowed
     } while (last.state === "queued" || last.state === "running");
     assert.equal(last.state, "succeeded", last.error);
 
-    // What is on the disk now is a whole store.
+    // The disk now holds an intact store.
     const copy = await mkdtemp(path.join(tmpdir(), "attnlab-disk-copy-"));
     await cp(disk, copy, { recursive: true });
     assert.equal((await daemon.stop()).code, 0);

@@ -1,4 +1,4 @@
-// Bad input: the right status and problem+json, all faults at once, and the service lives on.
+// Bad input: the right status and problem+json, all faults at once, and the service keeps running.
 import assert from "node:assert/strict";
 import net from "node:net";
 import { after, before, test } from "node:test";
@@ -15,13 +15,13 @@ after(() => daemon.stop());
 
 const fields = (problem) => problem.errors.map(({ field }) => field).sort();
 
-test("what is not JSON is 400", async () => {
+test("a body that is not JSON is 400", async () => {
     for (const body of ["", "{", "nonsense", '{"a":1', "{'experiment': 'train'}", '{"experiment": NaN}', "\xff"]) {
         await client.postProblem(400, "api/runs", body);
     }
 });
 
-test("JSON that is no object is 422", async () => {
+test("JSON other than an object is 422", async () => {
     for (const body of ["[]", "[1, 2]", "null", "true", "1", '"train"']) await client.postProblem(422, "api/runs", body);
 });
 
@@ -34,7 +34,7 @@ test("another media type is 415", async () => {
     assert.equal(run.status, 201);
 });
 
-test("a body that is packed is 415, whatever is in it", async () => {
+test("a compressed body is 415, whatever is in it", async () => {
     const packed = gzipSync(JSON.stringify(smallTraining));
     const bodies = { "api/runs": "application/json", "api/datasets?name=packed": "text/csv" };
     for (const [path, type] of Object.entries(bodies)) {
@@ -49,7 +49,7 @@ test("a body that is packed is 415, whatever is in it", async () => {
     assert.equal((await client.post("api/runs", smallTraining, { "Content-Encoding": "identity" })).status, 201);
 });
 
-test("too large a body is 413, announced or not", async () => {
+test("too large a body is 413, with a Content-Length or without", async () => {
     const body = JSON.stringify({ experiment: "train", name: "x".repeat(5 << 20) });
     await client.postProblem(413, "api/runs", body);
     const chunks = new ReadableStream({
@@ -64,12 +64,12 @@ test("too large a body is 413, announced or not", async () => {
     await client.postProblem(404, "api/runs/x/cancel", {});
 });
 
-test("a client that sends far too much still reads the 413", async () => {
+test("a client that sends far too much can still read the 413", async () => {
     const body = `{"name": "${"x".repeat(24 << 20)}"}`;
     await client.postProblem(413, "api/runs", body);
 });
 
-/** Writes until the server closes the connection or `limit` bytes are out; how many went out, and the answer. */
+/** Writes until the server closes the connection or `limit` bytes are sent: the number of bytes, and the answer. */
 function pour(head, limit) {
     const { hostname, port } = new URL(daemon.url);
     const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
@@ -89,15 +89,15 @@ function pour(head, limit) {
     });
 }
 
-test("a body that is refused is not read without end", async () => {
-    const limit = 64 << 20; // the service reads 8 MB, and the system holds some of what it does not read
+test("a refused body is read only up to a limit", async () => {
+    const limit = 64 << 20; // the service reads 8 MB, and the kernel buffers some of the rest
     const refused = await pour("POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", limit);
     assert.ok(refused.sent > 8 << 20 && refused.sent < limit, `${refused.sent} bytes`);
     const announced = await sendRaw("POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000000\r\n\r\n");
-    assert.match(announced, /^HTTP\/1\.1 404 /, "told at once, before any of it is sent");
+    assert.match(announced, /^HTTP\/1\.1 404 /, "refused at once, before any of the body is sent");
 });
 
-test("an escaped NUL cuts nothing off", async () => {
+test("an escaped NUL truncates nothing", async () => {
     await client.problem(404, "api/runs%00x");
     await client.problem(404, "api/health%00");
     await client.problem(422, "api/runs?state=queued%00x");
@@ -106,7 +106,7 @@ test("an escaped NUL cuts nothing off", async () => {
     await client.problem(422, "api/datasets?name=ab%00c", options);
 });
 
-test("numbers too large for a model are refused, not answered with nothing", async () => {
+test("numbers too large for a model are refused, not answered with nulls", async () => {
     const { id } = await client.run(smallTraining);
     for (const number of [1e16, -1e38, 1e39, 1e300]) {
         const problem = await client.postProblem(422, `api/runs/${id}/predictions`, { sequences: [[1, number]] });
@@ -118,7 +118,7 @@ test("numbers too large for a model are refused, not answered with nothing", asy
     assert.match((await client.problem(422, "api/datasets?name=large", options)).detail, /line 2, column 1/);
 });
 
-test("all faults come at once, and an unknown field names the nearest known one", async () => {
+test("all faults are reported at once, and an unknown field with the nearest known one", async () => {
     const problem = await client.postProblem(422, "api/runs", {
         experiment: "train",
         learning_rat: 0.1,
@@ -136,7 +136,7 @@ test("all faults come at once, and an unknown field names the nearest known one"
     assert.match(messageOf("epochs"), /"many"/);
 });
 
-test("missing and unknown experiments list the known ones", async () => {
+test("a missing or unknown experiment is answered with the known ones", async () => {
     for (const body of [{}, { experiment: "trian" }, { experiment: 3 }, { experiment: null }]) {
         const problem = await client.postProblem(422, "api/runs", body);
         assert.deepEqual(fields(problem), ["experiment"]);
@@ -144,7 +144,7 @@ test("missing and unknown experiments list the known ones", async () => {
     }
 });
 
-test("wrong types, nulls and numbers out of all bounds are 422", async () => {
+test("wrong types, nulls and numbers out of range are 422", async () => {
     const values = [null, [], {}, "0.1", true, 1e308, -1, 0, 11];
     for (const learning_rate of values) {
         const problem = await client.postProblem(422, "api/runs", { ...smallTraining, learning_rate });
@@ -157,12 +157,12 @@ test("wrong types, nulls and numbers out of all bounds are 422", async () => {
     await client.postProblem(422, "api/runs", { ...smallTraining, name: 3 });
 });
 
-test("values that do not fit together name their fields", async () => {
+test("values that contradict each other are refused under their fields", async () => {
     const problem = await client.postProblem(422, "api/runs", { experiment: "train", model: "transformer", width: 30, heads: 4 });
     assert.ok(problem.errors.some(({ field }) => field === "heads" || field === "width"));
 });
 
-test("a run that would not fit in memory is refused with the size it would take", async () => {
+test("a run that would not fit in memory is refused with the size that it would need", async () => {
     const absurd = {
         ...smallTraining,
         model: "transformer",
@@ -190,7 +190,7 @@ test("unknown ids are 404 everywhere", async () => {
     await client.problem(404, "api/runs/%27%20OR%201=1--");
 });
 
-test("bad query arguments are 422 and name the field", async () => {
+test("a bad query argument is 422 and names the field", async () => {
     for (const [path, field] of [
         ["api/runs?limit=0", "limit"],
         ["api/runs?limit=many", "limit"],
@@ -207,7 +207,7 @@ test("bad query arguments are 422 and name the field", async () => {
     assert.deepEqual(fields(await client.postProblem(422, "api/runs?wait=forever", smallTraining)), ["wait"]);
 });
 
-test("what is wrong with a question, an input or a file names its field too", async () => {
+test("faults of a query, a prediction's input or an upload name their fields", async () => {
     const { id } = await client.run(smallTraining);
     const attention = `api/runs/${id}/attention`;
     for (const [query, ...named] of [
@@ -232,7 +232,7 @@ test("what is wrong with a question, an input or a file names its field too", as
     assert.match(errors[0].message, /^line 3/);
 });
 
-test("a diverging run fails with a message that helps, and no NaN reaches JSON", async () => {
+test("a diverging run fails with a helpful message, and no NaN reaches JSON", async () => {
     for (const model of ["rnn", "lstm", "attention"]) {
         const run = await client.runToEnd({ experiment: "train", model, learning_rate: 10, epochs: 3 });
         assert.equal(run.state, "failed");
@@ -244,7 +244,7 @@ test("a diverging run fails with a message that helps, and no NaN reaches JSON",
     }
 });
 
-/** What a server makes of bytes that are no good HTTP. */
+/** Sends bytes that are not valid HTTP and returns the answer. */
 function sendRaw(bytes) {
     const { hostname, port } = new URL(daemon.url);
     return new Promise((resolve) => {
@@ -257,7 +257,7 @@ function sendRaw(bytes) {
     });
 }
 
-test("what is no HTTP does no harm", async () => {
+test("invalid HTTP does no harm", async () => {
     for (const bytes of [
         "\r\n\r\n",
         "GET\r\n\r\n",

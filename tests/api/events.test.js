@@ -1,4 +1,4 @@
-// Event streams: order, resume without a gap or a repeat, many readers, a reader that stops reading.
+// Event streams: order, resuming without a gap or a repeat, many readers, a reader that stops reading.
 import assert from "node:assert/strict";
 import net from "node:net";
 import { after, before, test } from "node:test";
@@ -14,12 +14,12 @@ after(() => daemon.stop());
 
 const kinds = (events) => events.map(({ event }) => event);
 
-/** Ids that always grow: in order and without a repeat. */
+/** Asserts that ids only grow: the events are in order, and none is repeated. */
 function assertOrdered(events) {
     for (let i = 1; i < events.length; i++) assert.ok(BigInt(events[i].id) > BigInt(events[i - 1].id), events[i].id);
 }
 
-test("a run's stream tells its whole life and closes after the end", async () => {
+test("a run's stream tells all that happens to it and closes after its end", async () => {
     const { id } = await client.create("api/runs", { ...smallTraining, epochs: 3 });
     const events = await client.events(`api/runs/${id}/events`);
     assertOrdered(events);
@@ -34,13 +34,13 @@ test("a run's stream tells its whole life and closes after the end", async () =>
     assert.equal(events.at(-1).event, "end");
     assert.equal(events.at(-1).data.state, "succeeded");
     const { may_delete: mayDelete, ...run } = await client.get(`api/runs/${id}`);
-    assert.equal(mayDelete, true); // which depends on who asks, and events are the same for all
+    assert.equal(mayDelete, true); // not in events: it depends on who asks, and events are the same for all
     assert.deepEqual(events.at(-1).data, run);
     const steps = events.filter(({ event }) => event === "step").map(({ data }) => data.step);
     assert.equal(steps.at(-1), 12);
 });
 
-test("Last-Event-ID and ?after= resume at every place without a gap or a repeat", async () => {
+test("Last-Event-ID and ?after= resume after any event without a gap or a repeat", async () => {
     const { id } = await client.run(smallTraining);
     const path = `api/runs/${id}/events`;
     const whole = await client.events(path);
@@ -50,11 +50,11 @@ test("Last-Event-ID and ?after= resume at every place without a gap or a repeat"
     }
     assert.deepEqual(await client.events(`${path}?after=${whole[2].id}`), whole.slice(3));
     assert.deepEqual(await client.events(`${path}?after=0`), whole);
-    // A browser that comes again sends the id it has, and the address that it was once given.
+    // A browser that reconnects sends the id of its last event, to the address that it was first given.
     assert.deepEqual(await client.events(`${path}?after=${whole[0].id}`, { lastEventId: whole[2].id }), whole.slice(3));
 });
 
-test("a live stream that is cut and resumed again and again misses no epoch", async () => {
+test("a live stream that is repeatedly cut and resumed misses no epoch", async () => {
     const { id } = await client.create("api/runs", { ...smallTraining, epochs: 40 });
     const events = [];
     while (events.at(-1)?.event !== "end") {
@@ -70,7 +70,7 @@ test("a live stream that is cut and resumed again and again misses no epoch", as
     assert.deepEqual(epochs, Array.from({ length: 41 }, (_, i) => i));
 });
 
-test("one stream carries all runs, from now on", async () => {
+test("one stream carries the events of all runs from now on", async () => {
     const old = await client.run(smallTraining);
     const ended = new Set();
     let stream;
@@ -114,7 +114,7 @@ test("a hundred readers of one run all get every event", async () => {
     assert.equal(kinds(whole).at(-1), "end");
 });
 
-test("the line is kept open, and proxies are told not to buffer it", async () => {
+test("an idle stream is kept open, and proxies are told not to buffer it", async () => {
     const stop = new AbortController();
     const begin = Date.now();
     const response = await client.fetch("api/events", { signal: stop.signal });
@@ -125,11 +125,11 @@ test("the line is kept open, and proxies are told not to buffer it", async () =>
     const { value } = await reader.read();
     const seconds = (Date.now() - begin) / 1000;
     assert.match(new TextDecoder().decode(value), /^: .*\n\n$/);
-    assert.ok(seconds > 14 && seconds < 25, `${seconds} s`); // a busy machine may be late with it
+    assert.ok(seconds > 14 && seconds < 25, `${seconds} s`); // it may be late on a busy machine
     stop.abort();
 });
 
-test("a reader that stops reading holds nobody up", async () => {
+test("a reader that stops reading delays nobody else", async () => {
     const { id } = await client.create("api/runs", { ...smallTraining, epochs: 200 });
     const { hostname, port } = new URL(daemon.url);
     const lazy = net.connect(Number(port), hostname);
@@ -141,7 +141,7 @@ test("a reader that stops reading holds nobody up", async () => {
     lazy.destroy();
 });
 
-test("streams of ended and of unknown runs", async () => {
+test("the stream of an ended run closes, and that of an unknown run is 404", async () => {
     const { id } = await client.run({ experiment: "running-average" });
     const events = await client.events(`api/runs/${id}/events`);
     assert.deepEqual(kinds(events).at(-1), "end");

@@ -1,4 +1,4 @@
-// Nothing that a user sends becomes a path, a piece of SQL, HTML or a header.
+// Nothing that a user sends becomes a path, SQL, HTML or a header.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ after(async () => {
     await rm(data, { recursive: true });
 });
 
-/** No answer holds what lies outside, and none is a failure of the service. */
+/** Asserts that the answer leaks nothing from outside the service, and is not a 5xx. */
 async function ask(address, options) {
     const response = await client.fetch(address, options);
     const text = await response.text();
@@ -54,9 +54,9 @@ async function ask(address, options) {
     return { status: response.status, text };
 }
 
-test("as an id or a name in a path", async () => {
+test("hostile text as an id or a name in a path does no harm", async () => {
     const { id } = await client.run(smallTraining);
-    for (const name of hostile.filter((one) => !/^\.+$/.test(one))) { // dots alone are resolved by the client
+    for (const name of hostile.filter((one) => !/^\.+$/.test(one))) { // the client itself resolves segments of dots
         const one = encodeURIComponent(name);
         for (const [method, address] of [
             ["GET", `api/runs/${one}`],
@@ -75,7 +75,7 @@ test("as an id or a name in a path", async () => {
     assert.equal((await client.get("api/runs")).runs[0].id, id);
 });
 
-test("as a query argument", async () => {
+test("hostile text as a query argument does no harm", async () => {
     const { id } = await client.run(smallTraining);
     for (const name of hostile) {
         const one = encodeURIComponent(name);
@@ -88,7 +88,7 @@ test("as a query argument", async () => {
     }
 });
 
-test("as a file or a data set of a run: only plain names in the data directory, and none of the service's own", async () => {
+test("a run opens only plain file names in the data directory, and none of the service's own files", async () => {
     for (const name of hostile) {
         const body = JSON.stringify({ experiment: "retrieval", weights: name, images: name, labels: name });
         const { status, text } = await ask("api/runs?wait=200", { method: "POST", headers: { "Content-Type": "application/json" }, body });
@@ -99,7 +99,7 @@ test("as a file or a data set of a run: only plain names in the data directory, 
     await ask("api/runs?wait=200", { method: "POST", headers: { "Content-Type": "application/json" }, body: link });
 });
 
-test("as the name of a data set", async () => {
+test("hostile text as the name of a data set does no harm", async () => {
     const before = await readdir(data);
     const csv = { method: "POST", headers: { "Content-Type": "text/csv" }, body: "text,label\ngood,1\nbad,0\n" };
     for (const name of hostile) {
@@ -107,10 +107,10 @@ test("as the name of a data set", async () => {
         const isPlain = /^[A-Za-z0-9][\w.-]{0,63}$/.test(name);
         assert.equal(status, isPlain ? 201 : 422, name);
     }
-    assert.deepEqual(await readdir(data), before, "a data set is no file");
+    assert.deepEqual(await readdir(data), before, "uploading makes no file");
 });
 
-test("as a run's name, a label, a word: kept as it is, and sent as JSON or CSV alone", async () => {
+test("hostile text as a run's name, a label or a word is kept unchanged, and sent only as JSON or CSV", async () => {
     for (const name of hostile.filter(({ length }) => length <= 200)) {
         const run = await client.create("api/runs", { ...longTraining, name });
         assert.equal(run.name, name);
@@ -129,7 +129,7 @@ test("as a run's name, a label, a word: kept as it is, and sent as JSON or CSV a
     assert.ok(JSON.parse(text).examples.length > 0);
 });
 
-test("as a header: a host, an origin, a cookie, an address", async () => {
+test("hostile text in a header (host, origin, cookie, address) does no harm", async () => {
     for (const value of hostile.filter((one) => /^[\x20-\x7e]{1,200}$/.test(one) && one.trim())) {
         const headers = { Cookie: `attnlab_owner=${value}; attnlab_session=${value}`, "X-Forwarded-For": value, "Last-Event-ID": `${value}x` };
         assert.equal((await client.fetch("api/runs", { headers })).status, 200, value);

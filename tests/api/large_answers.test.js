@@ -1,5 +1,5 @@
-// Results and matrices of many megabytes: whole where they are asked for, left out of lists and events, and no reason
-// for anybody else to wait.
+// Results and matrices of many megabytes: complete on request, left out of lists and events, and no delay for anybody
+// else.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { after, before, test } from "node:test";
@@ -20,14 +20,14 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-/** The bytes of an answer, unread: a parser would take the time that is measured. */
+/** The size of an answer in bytes. It is not parsed: that would add to the time that is measured. */
 async function size(path, options) {
     const response = await client.fetch(path, options);
     assert.ok(response.ok, path);
     return (await response.arrayBuffer()).byteLength;
 }
 
-test("a large result is whole in the run, and left out of lists and events", async () => {
+test("a large result is complete in its run, and left out of lists and events", async () => {
     const run = await client.run(large);
     assert.equal(run.result.weights.length, large.tokens);
     assert.equal(run.result_omitted, undefined);
@@ -42,14 +42,14 @@ test("a large result is whole in the run, and left out of lists and events", asy
     assert.ok((await size(`api/runs/${run.id}`)) > 1 << 22);
 });
 
-test("a small result is everywhere", async () => {
+test("a small result is in the run, in lists and in events", async () => {
     const run = await client.run({ experiment: "attention-steps", preset: "worked" });
     const end = (await client.events(`api/runs/${run.id}/events`)).at(-1).data;
     const [listed] = (await client.get("api/runs?limit=1")).runs;
     for (const brief of [listed, end]) assert.deepEqual([brief.result, brief.result_omitted], [run.result, undefined]);
 });
 
-test("nobody waits for another's large answer", async (t) => {
+test("nobody has to wait for somebody else's large answer", async (t) => {
     const training = { ...smallTraining, sequence_length: 4096, train_examples: 4, test_examples: 4, epochs: 1 };
     const [run, trained] = [await client.run(large), await client.run(training)];
     const probe = spawn(process.execPath, [fileURLToPath(new URL("../support/health_probe.js", import.meta.url)), daemon.url]);
@@ -69,8 +69,8 @@ test("nobody waits for another's large answer", async (t) => {
         await call();
         const shares = [];
         const median = () => shares.sort((one, other) => one - other)[shares.length >> 1];
-        // However slow the machine is, health takes a small part of the time that the answer takes. Another program may
-        // delay some of the questions, but one that waits for the answer does so each time.
+        // On any machine, health takes a small part of the time that the large answer takes. Another program may delay
+        // some of the requests; if health had to wait for the answer, it would be delayed each time.
         while (shares.length < FETCHES.least || (median() >= 1 / 4 && shares.length < FETCHES.most)) {
             await slowest();
             const started = performance.now();
@@ -81,7 +81,7 @@ test("nobody waits for another's large answer", async (t) => {
     }
 });
 
-test("readers that do not read cannot take all of the memory", async (t) => {
+test("clients that do not read their answers cannot use up the memory", async (t) => {
     const small = await startDaemon({ args: ["--workers", "1", "--memory-mb", "64"] });
     t.after(() => small.stop());
     const own = new Client(small.url);
@@ -89,7 +89,7 @@ test("readers that do not read cannot take all of the memory", async (t) => {
     const bytes = (await (await own.fetch(`api/runs/${run.id}`)).arrayBuffer()).byteLength;
     const { hostname, port } = new URL(small.url);
     const sockets = [];
-    /* The status line of an answer whose body is then left unread. */
+    /* The status line of an answer; its body is left unread. */
     const status = () =>
         new Promise((resolve, reject) => {
             const socket = connect({ host: hostname, port });
@@ -108,5 +108,5 @@ test("readers that do not read cannot take all of the memory", async (t) => {
         const response = await own.fetch(`api/runs/${run.id}`);
         await response.arrayBuffer();
         return response.status === 200;
-    }, "once they have gone there is room again");
+    }, "there is room again once they have gone");
 });

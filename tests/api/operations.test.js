@@ -1,4 +1,4 @@
-// Seen from outside: counters, log lines, the clean end, and a proxy in front.
+// Operating the service: counters, log lines, a clean shutdown, and a proxy in front.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { endingMs, startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
 
-test("all runs together take no more memory than they may: each worker's run has its share", async (t) => {
+test("all runs together stay within the memory limit: each worker's run has its share", async (t) => {
     const start = async (...args) => {
         const daemon = await startDaemon({ args: ["--memory-mb", "100", ...args] });
         t.after(() => daemon.stop());
@@ -28,7 +28,7 @@ test("all runs together take no more memory than they may: each worker's run has
     const { id } = await alone.create("api/runs", wide);
     await alone.post(`api/runs/${id}/cancel`);
     const { workers } = await (await start()).get("api/health");
-    assert.equal(workers, 1, "no more than have enough, however many cores there are");
+    assert.equal(workers, 1, "no more workers than the memory is enough for, however many cores there are");
 });
 
 test("the counters count requests, runs, streams, bytes and steps", async (t) => {
@@ -52,7 +52,7 @@ test("the counters count requests, runs, streams, bytes and steps", async (t) =>
     assert.equal(after['attnlab_http_request_seconds_bucket{method="POST",route="/api/runs",le="+Inf"}'], 1);
     assert.equal(grew('attnlab_runs_ended_total{state="succeeded"}'), 1);
     assert.deepEqual([after['attnlab_runs{state="running"}'], after['attnlab_runs{state="queued"}']], [0, 0]);
-    assert.equal(grew("attnlab_training_epochs_total"), 3) /* with the one before training */;
+    assert.equal(grew("attnlab_training_epochs_total"), 3) /* including the one before training */;
     assert.equal(grew("attnlab_training_steps_total"), run.result.steps);
     assert.equal(after.attnlab_event_streams, 1);
     assert.ok(grew("attnlab_received_bytes_total") >= JSON.stringify(smallTraining).length);
@@ -67,13 +67,13 @@ test("the counters count requests, runs, streams, bytes and steps", async (t) =>
     const bounds = Object.keys(later).flatMap((name) => /_bucket\{method="POST",route="\/api\/runs",le="([0-9.]+)"\}$/.exec(name)?.[1] ?? []);
     assert.deepEqual(bounds, ["0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1", "5", "30"]);
     for (let i = 1; i < bounds.length; i++) assert.ok(within(bounds[i]) >= within(bounds[i - 1]), bounds[i]);
-    assert.ok(within("0.5") <= 1, "a second is more than half of one");
+    assert.ok(within("0.5") <= 1, "a wait of one second does not count as within 0.5 s");
     assert.deepEqual([within("30"), within("+Inf")], [2, 2]);
     assert.ok(later['attnlab_http_request_seconds_sum{method="POST",route="/api/runs"}'] >= 1);
-    assert.ok(later.attnlab_received_bytes_total - after.attnlab_received_bytes_total >= 100000, "what is refused was received too");
+    assert.ok(later.attnlab_received_bytes_total - after.attnlab_received_bytes_total >= 100000, "a refused body counts as received");
 });
 
-test("a log line for every request, with its id, and no secrets", async (t) => {
+test("every request has a log line with its id and without secrets", async (t) => {
     const args = ["--workers", "1", "--access", "token", "--log-level", "info"];
     const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: token } });
     t.after(() => daemon.stop("SIGKILL"));
@@ -95,13 +95,13 @@ test("a log line for every request, with its id, and no secrets", async (t) => {
     assert.equal(new Set(stderr.match(/request=\S+/g)).size, 4);
 });
 
-test("SIGTERM: streams end so that they can go on, nothing is lost, and it is over within 5 s", async (t) => {
+test("on SIGTERM streams end so that they can resume, nothing is lost, and the program exits within 5 s", async (t) => {
     const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
     let daemon = await startDaemon({ args: ["--workers", "1"], data });
     t.after(() => daemon.stop("SIGKILL"));
     let client = new Client(daemon.url);
     const { hostname, port } = new URL(daemon.url);
-    const blocker = await client.create("api/runs", longTraining); // until all clients are in
+    const blocker = await client.create("api/runs", longTraining); // until all clients are connected
     const run = await client.create("api/runs", { ...smallTraining, train_examples: 2000, epochs: 800 });
     const texts = Array.from({ length: 50 }, async () => {
         const response = await client.fetch(`api/runs/${run.id}/events`);
@@ -115,7 +115,7 @@ test("SIGTERM: streams end so that they can go on, nothing is lost, and it is ov
     half.on("error", () => {});
     half.write("POST /api/runs HTTP/1.1\r\n");
     const areIn = async () => (await client.get("api/health")).queued === 2 && /^attnlab_event_streams 51$/m.test(await client.text("metrics"));
-    await until(areIn, "all clients are in");
+    await until(areIn, "all clients are connected");
     await client.post(`api/runs/${blocker.id}/cancel`);
     await client.events(`api/runs/${run.id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
     const started = performance.now();
@@ -141,7 +141,7 @@ test("SIGTERM: streams end so that they can go on, nothing is lost, and it is ov
     await rm(data, { recursive: true });
 });
 
-test("health is 503 while the service ends, and even a step of many seconds does not keep it", async (t) => {
+test("health is 503 during shutdown, and even a training step of many seconds does not delay the exit", async (t) => {
     const daemon = await startDaemon({ args: ["--workers", "1"] });
     t.after(() => daemon.stop("SIGKILL"));
     const client = new Client(daemon.url);
@@ -149,21 +149,21 @@ test("health is 503 while the service ends, and even a step of many seconds does
     const heavy = { experiment: "train", model: "lstm", width: 1024, sequence_length: 128, batch_size: 128, train_examples: 128, test_examples: 10 };
     const run = await client.create("api/runs", heavy);
     await client.events(`api/runs/${run.id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
-    await sleep(100); // row 0 is done, and the first step under way
+    await sleep(100); // the epoch before training is done, and the first step has begun
     const { hostname, port } = new URL(daemon.url);
-    const lazy = net.connect(Number(port), hostname); // its megabyte of events, never read, holds the service for a second
+    const lazy = net.connect(Number(port), hostname); // its unread megabyte of events delays the exit by a second
     t.after(() => lazy.destroy());
     lazy.on("error", () => {});
     lazy.write(`GET /api/runs/${told.id}/events HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
     while (!/^attnlab_event_streams 1$/m.test(await client.text("metrics"))) await sleep(2);
     const started = performance.now();
     const stopped = daemon.stop();
-    while ((await client.fetch("api/health")).status === 200) await sleep(2); // until the signal has come
+    while ((await client.fetch("api/health")).status === 200) await sleep(2); // until the signal has arrived
     const problem = await client.problem(503, "api/health");
     assert.ok(problem.headers.get("retry-after"));
     await client.postProblem(503, "api/runs", smallTraining);
     await client.problem(503, `api/runs/${told.id}`, { method: "DELETE" });
-    assert.equal((await client.fetch("api/events")).status, 200); // ends at once
+    assert.equal((await client.fetch("api/events")).status, 200); // closes at once
     assert.equal((await stopped).code, 0);
     const milliseconds = performance.now() - started;
     assert.ok(milliseconds < endingMs(), `${milliseconds} ms`);
@@ -171,7 +171,7 @@ test("health is 503 while the service ends, and even a step of many seconds does
 
 const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
 
-test("nginx in front: streams flow, cookies are Secure, addresses are the clients'", { skip: !hasNginx && "nginx is not installed" }, async (t) => {
+test("behind nginx events arrive one by one, cookies are Secure, and addresses are the clients'", { skip: !hasNginx && "nginx is not installed" }, async (t) => {
     const args = ["--workers", "1", "--access", "token", "--students", "run", "--behind-proxy", "yes", "--host", "lab.example"];
     const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: token } });
     t.after(() => daemon.stop());
@@ -212,10 +212,10 @@ test("nginx in front: streams flow, cookies are Secure, addresses are the client
     const stream = await ask(`${created.headers.location}/events`);
     const chunks = [];
     stream.on("data", (chunk) => chunks.push(chunk.length));
-    await until(() => chunks.length > 5, "six pieces have come");
+    await until(() => chunks.length > 5, "six chunks have arrived");
     const bytes = chunks.slice(0, 6).reduce((sum, length) => sum + length);
-    assert.ok(bytes < 8192, `events come one by one, not by nginx's buffers: ${chunks}`);
+    assert.ok(bytes < 8192, `nginx does not collect events in its buffers: ${chunks}`);
     stream.destroy();
     const lecturer = new Client(daemon.url, { Authorization: `Bearer ${token}` });
-    await until(async () => /^attnlab_event_streams 0$/m.test(await lecturer.text("metrics")), "the stream is let go");
+    await until(async () => /^attnlab_event_streams 0$/m.test(await lecturer.text("metrics")), "the stream is closed");
 });

@@ -1,4 +1,5 @@
-// Every curl line of the README, in its order and in one shell, against a daemon: each must answer below 400 and with a body.
+// Runs every curl line of the README, in order and in one shell, against a daemon. Each must be answered with a body and
+// a status below 400.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -11,13 +12,13 @@ const readme = await readFile(path.join(repository, "README.md"), "utf8");
 const lines = readme.split("\n").filter((line) => /^(\w+=\$\()?curl /.test(line));
 const seconds = 120;
 
-// Each line's output and status go to files; a line that assigns leaves its variable to the later ones.
+// Each line's output and status go to files. A variable that a line assigns is visible to the later ones.
 function scriptOf(commands, address) {
     const steps = commands.map((line, index) => {
         const command = line.replaceAll("http://127.0.0.1:8080/", address);
         return `{ ${command}\n} >${index}.out 2>${index}.err; echo $? >${index}.status`;
     });
-    // Without the flag curl takes an answer of 404 for a success.
+    // Without --fail-with-body curl exits with 0 even on a 404.
     return `set -o pipefail; curl() { command curl --fail-with-body --show-error --max-time ${seconds} "$@"; }\n${steps.join("\n")}\n`;
 }
 

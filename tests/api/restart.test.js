@@ -1,4 +1,4 @@
-// What was answered survives: a clean end, a kill, and what is running goes on by itself.
+// Acknowledged work survives a clean shutdown and a kill, and running runs resume by themselves.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ async function start() {
 const losses = ({ rows }) => rows.map(({ epoch, train_loss, test_accuracy }) => [epoch, train_loss, test_accuracy]);
 
 for (const signal of ["SIGTERM", "SIGKILL"]) {
-    test(`a run cut off by ${signal} goes on and ends with the numbers of one that was not`, async () => {
+    test(`a run interrupted by ${signal} resumes and ends with the numbers of an uninterrupted one`, async () => {
         let { daemon, client } = await start();
         const whole = await client.run({ ...training, seed: 5 });
         const expected = losses(await client.get(`api/runs/${whole.id}/metrics`));
@@ -47,14 +47,14 @@ for (const signal of ["SIGTERM", "SIGKILL"]) {
     });
 }
 
-test("SIGTERM ends within five seconds with streams open and a run under way", async () => {
+test("SIGTERM ends the program within five seconds even with open streams and a running run", async () => {
     const { daemon, client } = await start();
     const { id } = await client.create("api/runs", longTraining);
     const streams = [1, 2, 3].map(() => client.events(`api/runs/${id}/events`).catch(() => []));
     const all = client.events("api/events").catch(() => []);
     const waiting = client.post("api/runs?wait=100", training).then((response) => response.status, () => 0);
     const areIn = async () => (await client.get("api/health")).queued === 1 && /^attnlab_event_streams 4$/m.test(await client.text("metrics"));
-    await until(areIn, "all clients are in");
+    await until(areIn, "all clients are connected");
     await client.events(`api/runs/${id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
     const begin = Date.now();
     const { code } = await daemon.stop("SIGTERM");
@@ -65,7 +65,7 @@ test("SIGTERM ends within five seconds with streams open and a run under way", a
     assert.ok([0, 201].includes(await waiting));
 });
 
-test("a second daemon on the same data directory does not start", async () => {
+test("a second daemon refuses to start on the same data directory", async () => {
     const { daemon } = await start();
     await assert.rejects(startDaemon({ data }), /status 1: attnlab: .+\n$/);
     await daemon.stop();

@@ -1,5 +1,5 @@
-// Retrieval over HTTP: what is said without its files, and the whole way with them, where ../shared/assets (or
-// ATTNLAB_ASSETS) is.
+// Retrieval over HTTP: what the service answers without the published files, and a complete run with them if they are in
+// ../shared/assets or ATTNLAB_ASSETS.
 import assert from "node:assert/strict";
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-test("without its files all three are named, with where they go and where they are published", async () => {
+test("if its files are missing, the answer names all three, their place and where they are published", async () => {
     const { errors } = await client.postProblem(422, "api/runs", { experiment: "retrieval" });
     assert.deepEqual(
         errors.map(({ field }) => field),
@@ -39,7 +39,7 @@ test("without its files all three are named, with where they go and where they a
     }
 });
 
-test("damaged files fail the run with a reason", async () => {
+test("a damaged file fails the run with the reason", async () => {
     const header = Buffer.from([0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 5, 6]);
     const labels = Buffer.from([0, 0, 8, 1, 0, 0, 0, 2, 0, 1]);
     await writeFile(path.join(daemon.data, "images"), header);
@@ -62,7 +62,7 @@ test("damaged files fail the run with a reason", async () => {
     await client.get("api/health");
 });
 
-test("the published network retrieves what PyTorch's does, the second time from what was kept", { skip }, async () => {
+test("the published network retrieves what PyTorch's does, and reuses its features the second time", { skip }, async () => {
     for (const file of Object.values(files)) await copyFile(path.join(assets, file), path.join(daemon.data, path.basename(file)));
     const { result } = await client.run({ experiment: "retrieval" });
     assert.deepEqual(

@@ -15,7 +15,7 @@ after(() => daemon.stop());
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-test("a run is created with all defaults filled in", async () => {
+test("a new run has all defaults filled in", async () => {
     const response = await client.post("api/runs", { experiment: "train", epochs: 1, name: "first <b>" });
     assert.equal(response.status, 201);
     const run = await response.json();
@@ -46,7 +46,7 @@ test("a run is created with all defaults filled in", async () => {
     assert.equal(run.error, null);
 });
 
-test("?wait= answers with the ended run and its result", async () => {
+test("?wait= answers with the run and its result after its end", async () => {
     const run = await client.run(smallTraining);
     assert.match(run.started_at, time);
     assert.match(run.finished_at, time);
@@ -59,7 +59,7 @@ test("?wait= answers with the ended run and its result", async () => {
     assert.deepEqual(await client.get(`api/runs/${run.id}`), run);
 });
 
-test("?wait= gives up after its time", async () => {
+test("?wait= stops waiting when its time is up", async () => {
     const begin = Date.now();
     const run = await client.create("api/runs?wait=1", longTraining);
     const milliseconds = Date.now() - begin;
@@ -78,7 +78,7 @@ test("the first event comes within half a second of the POST", { skip: isSanitiz
         times.push(Date.now() - begin);
         await client.events(`api/runs/${id}/events`);
     }
-    assert.ok(Math.min(...times) < 500, `${times} ms`); // the machine may be busy with other things at times
+    assert.ok(Math.min(...times) < 500, `${times} ms`); // the machine may sometimes be busy with other programs
 });
 
 test("the same seed gives the same numbers", async () => {
@@ -88,7 +88,7 @@ test("the same seed gives the same numbers", async () => {
     assert.deepEqual(await rows(first), await rows(second));
 });
 
-test("a running and a waiting run are cancelled; ended ones cannot be", async () => {
+test("a running and a queued run can be cancelled; an ended one cannot", async () => {
     const running = await client.create("api/runs", longTraining);
     const waiting = await client.create("api/runs", longTraining);
     assert.equal(waiting.state, "queued");
@@ -98,7 +98,7 @@ test("a running and a waiting run are cancelled; ended ones cannot be", async ()
     assert.equal(cancelled.state, "cancelled");
     const begin = Date.now();
     const { state } = await client.create(`api/runs/${running.id}/cancel`, "", 200);
-    // The answer waits for the step under way, but no longer than two seconds: others may have its worker's core.
+    // The answer waits for the current step, but at most two seconds: the worker may have to share its core.
     assert.ok(state === "cancelled" || Date.now() - begin >= 1900, state);
     const events = await client.events(`api/runs/${running.id}/events`);
     assert.equal(events.at(-1).event, "end");
@@ -106,13 +106,13 @@ test("a running and a waiting run are cancelled; ended ones cannot be", async ()
     await client.problem(409, `api/runs/${running.id}/cancel`, { method: "POST" });
 });
 
-/** The time that the daemon has had cores for, which other programs do not change. */
+/** The daemon's CPU time in seconds, which other programs do not affect. */
 async function computedSeconds() {
     const numbers = (await readFile(`/proc/${daemon.pid}/stat`, "utf8")).split(") ")[1].split(" ");
     return (Number(numbers[11]) + Number(numbers[12])) / 100; // user and system, in ticks
 }
 
-test("a run of large steps is cancelled within one of them", async () => {
+test("a run of large steps is cancelled in the middle of a step", async () => {
     const wide = { experiment: "train", model: "rnn", width: 1024, batch_size: 256, train_examples: 256, test_examples: 256 };
     const many = { experiment: "permutation", sequence_length: 2000, examples: 1024 };
     for (const parameters of [wide, many]) {
@@ -124,20 +124,20 @@ test("a run of large steps is cancelled within one of them", async () => {
             begin = await computedSeconds();
             return (await client.post(`api/runs/${id}/cancel`, "")).status === 200;
         };
-        await until(cancelInTheMiddle, "it has not ended by then"); // which depends on how long the 200 ms are
+        await until(cancelInTheMiddle, "the run is cancelled before its end"); // it may end first if the 200 ms take long
         assert.equal((await client.events(`api/runs/${id}/events`)).at(-1).data.state, "cancelled");
         const seconds = (await computedSeconds()) - begin;
         assert.ok(seconds < (isSanitized() ? 15 : 2.5), `${seconds} s`);
     }
 });
 
-test("a deleted run is gone with all that belongs to it", async () => {
+test("deleting a run removes everything that belongs to it", async () => {
     const { id } = await client.run(smallTraining);
     assert.equal((await client.fetch(`api/runs/${id}`, { method: "DELETE" })).status, 204);
     for (const path of ["", "/metrics", "/attention", "/events"]) await client.problem(404, `api/runs/${id}${path}`);
 });
 
-test("the list is newest first, in pages and by filters", async () => {
+test("the list is newest first, paged and filtered", async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) ids.push((await client.run({ experiment: "running-average", seed: i })).id);
     const seen = [];
@@ -169,7 +169,7 @@ test("a large result is in the run, not in the list", async () => {
     assert.deepEqual((await client.get(`api/runs/${large.id}`)).result, large.result);
 });
 
-test("metrics have one row an epoch, as JSON and as CSV", async () => {
+test("metrics have one row per epoch, as JSON and as CSV", async () => {
     const { id } = await client.run(smallTraining);
     const { rows } = await client.get(`api/runs/${id}/metrics`);
     assert.deepEqual(rows.map(({ epoch }) => epoch), [0, 1, 2]);
@@ -199,7 +199,7 @@ test("metrics have one row an epoch, as JSON and as CSV", async () => {
     }
 });
 
-test("every experiment runs with its defaults or says what it needs", async () => {
+test("every experiment runs with its defaults, or says what it needs", async () => {
     const { experiments } = await client.get("api/experiments");
     const quick = { cost: { lengths: [4, 8], repeats: 1, batch: 2 }, train: smallTraining, "gradient-reach": { examples: 4 } };
     for (const { name } of experiments) {

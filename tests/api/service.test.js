@@ -1,4 +1,4 @@
-// What every answer has in common, the service's own endpoints, and the page's files.
+// What all answers have in common, the service's own endpoints, and the page's files.
 import assert from "node:assert/strict";
 import http from "node:http";
 import { after, before, test } from "node:test";
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => daemon.stop());
 
-/** fetch cannot set Host: a request by hand. */
+/** A request by node:http: fetch cannot set Host. */
 function request(path, { method = "GET", headers = {}, body } = {}) {
     return new Promise((resolve, reject) => {
         const sent = http.request(daemon.url + path, { method, headers }, (response) => {
@@ -25,7 +25,7 @@ function request(path, { method = "GET", headers = {}, body } = {}) {
     });
 }
 
-test("the first line tells the address", () => {
+test("the first line of output is the address", () => {
     assert.match(daemon.output.stdout, /^attnlab listening on http:\/\/127\.0\.0\.1:\d+\/\n/);
 });
 
@@ -54,7 +54,7 @@ test("every experiment has a title, a summary and a schema with defaults", async
     assert.equal(learning_rate.maximum, 10);
 });
 
-test("openapi.json has every route, and every reference in it leads somewhere", async () => {
+test("openapi.json has every route, and all of its references resolve", async () => {
     const openapi = await client.get("api/openapi.json");
     assert.match(openapi.openapi, /^3\.1\./);
     for (const path of ["/api/runs", "/api/runs/{id}/attention", "/api/comparisons/{id}", "/api/datasets", "/metrics"]) {
@@ -98,17 +98,17 @@ test("every answer carries the security headers", async () => {
     }
 });
 
-test("HEAD has the headers of GET and no body", async () => {
+test("HEAD returns the headers of GET and no body", async () => {
     const head = await client.fetch("api/health", { method: "HEAD" });
     assert.equal(head.status, 200);
     assert.ok(Number(head.headers.get("content-length")) > 0);
     assert.equal(await head.text(), "");
 });
 
-test("unknown paths are 404, other methods 405 with what is allowed, OPTIONS tells it", async () => {
+test("unknown paths are 404, other methods are 405 with Allow, and OPTIONS returns Allow", async () => {
     await client.problem(404, "api/nothing");
     await client.problem(404, "api/runs/");
-    await client.problem(404, "api/runs/", { method: "PUT" }); // an empty id is none
+    await client.problem(404, "api/runs/", { method: "PUT" }); // an empty id names no run
     await client.problem(404, "nothing.html");
     await client.problem(404, `api/${"x".repeat(3000)}`);
     const { headers } = await client.problem(405, "api/runs", { method: "PUT", body: "{}" });
@@ -133,7 +133,7 @@ test("a foreign Host is refused, loopback names and --host names are not", async
     }
 });
 
-test("a page of another origin cannot write", async () => {
+test("a page from another origin cannot write", async () => {
     const body = JSON.stringify({ experiment: "attention-steps" });
     const headers = (origin) => ({ "Content-Type": "application/json", Origin: origin });
     const own = new URL(daemon.url).origin;
@@ -146,7 +146,7 @@ test("a page of another origin cannot write", async () => {
     assert.equal((await request("api/runs", { method: "POST", headers: headers(own), body })).status, 201);
 });
 
-test("the page comes from inside the program, with an ETag", async () => {
+test("the page is built into the program, and served with an ETag", async () => {
     for (const [path, type] of [
         ["", "text/html"],
         ["index.html", "text/html"],
@@ -157,14 +157,14 @@ test("the page comes from inside the program, with an ETag", async () => {
         assert.equal(first.status, 200, path);
         assert.ok(first.headers.get("content-type").startsWith(type), path);
         assert.ok((await first.text()).length > 100, path);
-        assert.equal(first.headers.get("cache-control"), "no-cache", path); // kept, but asked about
+        assert.equal(first.headers.get("cache-control"), "no-cache", path); // cached, but revalidated
         const again = await client.fetch(path, { headers: { "If-None-Match": first.headers.get("etag") } });
         assert.equal(again.status, 304, path);
         assert.equal(await again.text(), "");
     }
 });
 
-test("paths that try to leave the page's folder lead nowhere", async () => {
+test("a path cannot leave the page's folder", async () => {
     for (const path of ["../Makefile", "..%2fMakefile", "%2e%2e/Makefile", "/etc/passwd", "index.html%00.js", ".git/config"]) {
         const answer = await request(path);
         assert.ok(answer.status === 404 || answer.text.includes("<!doctype html>"), `${path}: ${answer.status}`);

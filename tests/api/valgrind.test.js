@@ -1,5 +1,5 @@
-// A clean end, seen by valgrind: with streams open, a client waiting, a run under way, data sets and models looked into,
-// SIGTERM leaves no error, nothing lost and status 0.
+// A clean shutdown under valgrind: with open streams, a waiting client, a running run, and data sets and models in use,
+// SIGTERM leads to no error, no leak and status 0.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -16,8 +16,8 @@ const isSanitized = (await readFile(real)).includes("__asan_init") || (await rea
 const hasValgrind = spawnSync("valgrind", ["--version"]).status === 0;
 const skip = (isSanitized && "a sanitizer watches this program") || (!hasValgrind && "valgrind is not installed");
 
-// The daemon's helper starts $ATTNLAB_PROGRAM: here a script that starts it under valgrind, which lets one thread run at a
-// time: in turn, or a worker that computes would keep the others from answering.
+// startDaemon starts $ATTNLAB_PROGRAM: here a script that runs it under valgrind. Valgrind runs one thread at a time;
+// --fair-sched makes them take turns, or a worker that computes would keep the others from answering.
 const report = path.join(directory, "report");
 const wrapper = path.join(directory, "attnlab");
 const options = `--fair-sched=yes --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --log-file='${report}'`;
@@ -26,7 +26,7 @@ await chmod(wrapper, 0o755);
 process.env.ATTNLAB_PROGRAM = wrapper;
 const { startDaemon } = await import("../support/daemon.js");
 
-test("SIGTERM with streams open leaves nothing behind", { skip, timeout: 300_000 }, async () => {
+test("SIGTERM with open streams leaks nothing", { skip, timeout: 300_000 }, async () => {
     const daemon = await startDaemon({ args: ["--workers", "2"] });
     const client = new Client(daemon.url);
     const ended = await client.create("api/runs?wait=100", smallTraining);
@@ -37,7 +37,7 @@ test("SIGTERM with streams open leaves nothing behind", { skip, timeout: 300_000
     await client.postProblem(400, "api/runs", "{");
     await client.create("api/comparisons", { ...smallTraining, seeds: [0, 1], variants: [{ label: "RNN", model: "rnn" }] });
 
-    // Its epochs are short, under valgrind too; the other one's first takes minutes.
+    // Its epochs are short even under valgrind; the first epoch of `longTraining` would take minutes.
     const sentences = { model: "transformer", task: "reviews", train_examples: 640, test_examples: 100 };
     const long = await client.create("api/runs", { ...longTraining, ...sentences });
     const streams = [`api/runs/${long.id}/events`, "api/events", "api/events?after=0"].map((stream) =>
