@@ -2,6 +2,7 @@
 #include "core/experiments/result.h"
 
 #include <math.h>
+#include <nettle/base64.h>
 #include <stdlib.h>
 
 void result_begin_object(const struct result_sink *sink, const char *key) {
@@ -80,25 +81,14 @@ void result_integers(const struct result_sink *sink, const char *key, const int6
     result_end_array(sink);
 }
 
-/* Three bytes, of which `count` are there, as four characters. */
-static void encode_group(const uint8_t *bytes, size_t count, char *characters) {
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t group = 0;
-    for (size_t i = 0; i < 3; i++)
-        group = group << 8 | (i < count ? bytes[i] : 0);
-    for (size_t i = 0; i < 4; i++)
-        characters[i] = i <= count ? alphabet[group >> (18 - 6 * i) & 63] : '=';
-}
-
 bool result_bytes(const struct result_sink *sink, const char *key, const uint8_t *bytes, size_t count,
                   struct error *error) {
-    size_t groups = (count + 2) / 3;
-    char *text = malloc(4 * groups + 1);
+    size_t length = BASE64_ENCODE_RAW_LENGTH(count);
+    char *text = malloc(length + 1);
     if (text == NULL)
-        return error_set_memory(error, 4 * groups + 1);
-    for (size_t i = 0; i < groups; i++)
-        encode_group(bytes + 3 * i, count - 3 * i, text + 4 * i);
-    text[4 * groups] = '\0';
+        return error_set_memory(error, length + 1);
+    base64_encode_raw(text, count, bytes);
+    text[length] = '\0';
     result_text(sink, key, text);
     free(text);
     return true;

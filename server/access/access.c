@@ -2,7 +2,6 @@
 #include "server/access/access.h"
 
 #include "server/access/secret.h"
-#include "server/access/sha256.h"
 #include "server/access/token.h"
 #include "server/access/wrong_tokens.h"
 #include "server/api/service.h"
@@ -12,6 +11,7 @@
 
 #include <inttypes.h>
 #include <microhttpd.h>
+#include <nettle/memops.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static const char sessions_setting[] = "lecturer_sessions";
 /* Of a session only a digest of token and cookie is kept: who reads the store cannot use it, and a new token
  * ends all sessions of the old one. */
 struct session {
-    char digest[SHA256_TEXT_SIZE];
+    char digest[SECRET_DIGEST_TEXT_SIZE];
     int64_t expires_ms;
 };
 
@@ -35,7 +35,7 @@ struct access {
     const struct options *options;
     struct store *store;
     struct wrong_tokens *wrong_tokens;
-    unsigned char token_digest[SHA256_SIZE];
+    unsigned char token_digest[SECRET_DIGEST_SIZE];
     char made_file[4200];
     pthread_mutex_t saving; /* held while sessions are changed and stored; requests do not wait for it */
     pthread_mutex_t mutex;
@@ -84,7 +84,7 @@ struct access *access_open(const struct options *options, struct store *store, s
             access_close(access);
             return NULL;
         }
-        sha256(token, strlen(token), access->token_digest);
+        secret_digest(token, strlen(token), access->token_digest);
         explicit_bzero(token, sizeof token);
     }
     return access;
@@ -113,9 +113,9 @@ static bool check_token(const struct request *request, const char *text, struct 
     if (wait > 0)
         return error_set(error, ERROR_LIMIT,
                          "too many wrong tokens came from your address: try again in %u s", wait);
-    unsigned char digest[SHA256_SIZE];
-    sha256(text, strlen(text), digest);
-    if (secret_equals(digest, access->token_digest, sizeof digest))
+    unsigned char digest[SECRET_DIGEST_SIZE];
+    secret_digest(text, strlen(text), digest);
+    if (memeql_sec(digest, access->token_digest, sizeof digest))
         return true;
     wrong_tokens_count(access->wrong_tokens, network, clock_seconds());
     return error_set(error, ERROR_INVALID, "this is not the lecturer's token");
@@ -136,21 +136,21 @@ void access_refuse_token(struct request *request, const struct error *error) {
     response_set_error(response, error);
 }
 
-static void digest_session(const struct access *access, const char *session, char text[SHA256_TEXT_SIZE]) {
-    unsigned char bytes[SHA256_SIZE + SECRET_SIZE];
-    unsigned char digest[SHA256_SIZE];
-    memcpy(bytes, access->token_digest, SHA256_SIZE);
-    memcpy(bytes + SHA256_SIZE, session, SECRET_SIZE);
-    sha256(bytes, sizeof bytes, digest);
-    sha256_write_text(digest, text);
+static void digest_session(const struct access *access, const char *session,
+                           char text[SECRET_DIGEST_TEXT_SIZE]) {
+    unsigned char bytes[SECRET_DIGEST_SIZE + SECRET_SIZE];
+    memcpy(bytes, access->token_digest, SECRET_DIGEST_SIZE);
+    memcpy(bytes + SECRET_DIGEST_SIZE, session, SECRET_SIZE);
+    secret_digest_text(bytes, sizeof bytes, text);
 }
 
 /* With one of the mutexes held: the session's place, or session_count. */
 static size_t find_session(const struct access *access, const char *session) {
-    char digest[SHA256_TEXT_SIZE];
+    char digest[SECRET_DIGEST_TEXT_SIZE];
     digest_session(access, session, digest);
     size_t i = 0;
-    while (i < access->session_count && !secret_equals(access->sessions[i].digest, digest, SHA256_TEXT_SIZE))
+    while (i < access->session_count &&
+           !memeql_sec(access->sessions[i].digest, digest, SECRET_DIGEST_TEXT_SIZE))
         i++;
     return i;
 }
@@ -179,10 +179,8 @@ static void write_owner(struct request *request) {
     if (options->access == ACCESS_TOKEN && caller->role == ROLE_LECTURER) {
         snprintf(caller->owner, sizeof caller->owner, OWNER_LECTURER);
     } else if (cookie) {
-        unsigned char digest[SHA256_SIZE];
-        char text[SHA256_TEXT_SIZE];
-        sha256(cookie, strlen(cookie), digest);
-        sha256_write_text(digest, text);
+        char text[SECRET_DIGEST_TEXT_SIZE];
+        secret_digest_text(cookie, strlen(cookie), text);
         snprintf(caller->owner, sizeof caller->owner, "cookie-%.32s", text);
     } else {
         char address[INET6_ADDRSTRLEN];

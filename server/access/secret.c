@@ -1,7 +1,8 @@
-/* Random texts and their comparison: see secret.h. */
+/* Random texts and digests: see secret.h. */
 #include "server/access/secret.h"
 
 #include <errno.h>
+#include <nettle/base16.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -28,11 +29,16 @@ bool secret_is_well_formed(const char *text) {
     return strlen(text) == SECRET_SIZE - 1 && strspn(text, secret_alphabet) == SECRET_SIZE - 1;
 }
 
-bool secret_equals(const void *first, const void *second, size_t size) {
-    const volatile unsigned char *a = first;
-    const volatile unsigned char *b = second;
-    unsigned char difference = 0;
-    for (size_t i = 0; i < size; i++)
-        difference |= (unsigned char)(a[i] ^ b[i]);
-    return difference == 0;
+void secret_digest(const void *bytes, size_t size, unsigned char digest[SECRET_DIGEST_SIZE]) {
+    struct sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, size, bytes);
+    sha256_digest(&context, SECRET_DIGEST_SIZE, digest);
+}
+
+void secret_digest_text(const void *bytes, size_t size, char text[SECRET_DIGEST_TEXT_SIZE]) {
+    unsigned char digest[SECRET_DIGEST_SIZE];
+    secret_digest(bytes, size, digest);
+    base16_encode_update(text, sizeof digest, digest);
+    text[SECRET_DIGEST_TEXT_SIZE - 1] = '\0';
 }

@@ -1,22 +1,30 @@
-/* Texts that nobody can guess, and comparing them so that time tells nothing. */
+/* Random texts that nobody can guess, and SHA-256 digests, by nettle, that take their place in memory and in
+ * the store. Digests are compared with nettle's memeql_sec, which takes the same time wherever they differ.
+ */
 #ifndef ATTNLAB_SERVER_ACCESS_SECRET_H
 #define ATTNLAB_SERVER_ACCESS_SECRET_H
 
 #include "core/error.h"
 
+#include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SECRET_SIZE = 33 }; /* 32 characters of 5 random bits each, and the terminator */
+enum {
+    SECRET_SIZE = 33, /* 32 characters of 5 random bits each, and the terminator */
+    SECRET_DIGEST_SIZE = SHA256_DIGEST_SIZE,
+    SECRET_DIGEST_TEXT_SIZE = 2 * SHA256_DIGEST_SIZE + 1
+};
 
 /* Writes `length` random characters of base 32 (Crockford's alphabet, in lower case), without a terminator.
- * ERROR_UNAVAILABLE where the system gives no random numbers. */
+ * ERROR_UNAVAILABLE if the system gives no random numbers. */
 bool secret_write(char *text, size_t length, struct error *error);
 extern const char secret_alphabet[33];
 bool secret_create(char secret[SECRET_SIZE], struct error *error);
 /* Whether a text has the form of one; says nothing of whether it is known. */
 bool secret_is_well_formed(const char *text);
-/* Looks at all bytes whether or not they differ. */
-bool secret_equals(const void *first, const void *second, size_t size);
+void secret_digest(const void *bytes, size_t size, unsigned char digest[SECRET_DIGEST_SIZE]);
+/* The digest in lower-case hexadecimal. */
+void secret_digest_text(const void *bytes, size_t size, char text[SECRET_DIGEST_TEXT_SIZE]);
 
 #endif
