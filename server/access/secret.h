@@ -16,10 +16,7 @@ enum {
     SECRET_DIGEST_TEXT_SIZE = 2 * SHA256_DIGEST_SIZE + 1
 };
 
-/* Writes `length` random characters of base 32 (Crockford's alphabet, in lower case), without a terminator.
- * ERROR_UNAVAILABLE if the system gives no random numbers. */
-bool secret_write(char *text, size_t length, struct error *error);
-extern const char secret_alphabet[33];
+/* ERROR_UNAVAILABLE if the system gives no random numbers. */
 bool secret_create(char secret[SECRET_SIZE], struct error *error);
 /* Whether a text has the form of one; says nothing of whether it is known. */
 bool secret_is_well_formed(const char *text);

@@ -1,32 +1,17 @@
 /* The listening socket: see listen.h. */
 #include "server/http/listen.h"
 
+#include "server/system/address.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { BACKLOG = 511 };
-
-bool http_split_address(const char *listen, char *host, size_t host_size, char *port, size_t port_size) {
-    const char *colon = strrchr(listen, ':');
-    if (!colon || colon == listen)
-        return false;
-    char *end;
-    long number = strtol(colon + 1, &end, 10);
-    bool is_bracketed = *listen == '[' && colon[-1] == ']';
-    size_t length = (size_t)(colon - listen) - (is_bracketed ? 2 : 0);
-    if (end == colon + 1 || *end || number < 0 || number > 65535 || length == 0 || length >= host_size ||
-        (!is_bracketed && memchr(listen, ':', length)))
-        return false;
-    snprintf(host, host_size, "%.*s", (int)length, listen + (is_bracketed ? 1 : 0));
-    snprintf(port, port_size, "%ld", number);
-    return true;
-}
 
 static void write_url(int listener, const char *host, char *url, size_t url_size) {
     struct sockaddr_storage address = {0};
@@ -55,7 +40,7 @@ static int open_listener(const struct addrinfo *address) {
 int http_listen(const char *listen, char *url, size_t url_size, struct error *error) {
     char host[256];
     char port[8];
-    if (!http_split_address(listen, host, sizeof host, port, sizeof port)) {
+    if (!address_split(listen, host, sizeof host, port, sizeof port)) {
         error_set(error, ERROR_INVALID, "--listen must be address:port, like 127.0.0.1:8080; got %s", listen);
         return -1;
     }

@@ -10,7 +10,4 @@
  * writes the address as a URL with the port that was taken; -1 on failure. */
 int http_listen(const char *listen, char *url, size_t url_size, struct error *error);
 
-/* Splits "address:port"; false where it isn't of that form. */
-bool http_split_address(const char *listen, char *host, size_t host_size, char *port, size_t port_size);
-
 #endif

@@ -10,12 +10,11 @@
 
 #include "core/error.h"
 #include "core/experiments/experiment.h"
+#include "server/system/identifier.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { ID_SIZE = 27 }; /* 26 characters and the terminator; ids sort by time of creation */
 
 enum run_state { RUN_QUEUED, RUN_RUNNING, RUN_SUCCEEDED, RUN_FAILED, RUN_CANCELLED };
 

@@ -1,8 +1,8 @@
 /* Ids that sort by time: the milliseconds first, then random bits. */
 #include "server/system/identifier.h"
 
-#include "server/access/secret.h"
 #include "server/system/clock.h"
+#include "server/system/random_text.h"
 
 #include <stdatomic.h>
 
@@ -20,11 +20,11 @@ static int64_t next_stamp(void) {
 }
 
 bool identifier_create(char id[ID_SIZE], struct error *error) {
-    if (!secret_write(id + TIME_CHARACTERS, RANDOM_CHARACTERS, error))
+    if (!random_text_write(id + TIME_CHARACTERS, RANDOM_CHARACTERS, error))
         return false;
     int64_t stamp = next_stamp();
     for (int i = TIME_CHARACTERS - 1; i >= 0; i--, stamp >>= 5)
-        id[i] = secret_alphabet[stamp & 31];
+        id[i] = random_text_alphabet[stamp & 31];
     id[ID_SIZE - 1] = '\0';
     return true;
 }

@@ -1,7 +1,7 @@
 /* The table of options: see options.h. */
 #include "server/system/options.h"
 
-#include "server/http/listen.h"
+#include "server/system/address.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -24,7 +24,7 @@ struct option {
 static bool take_listen(struct options *options, const char *value, struct error *error) {
     char host[256];
     char port[8];
-    if (!http_split_address(value, host, sizeof host, port, sizeof port)) {
+    if (!address_split(value, host, sizeof host, port, sizeof port)) {
         return error_set(error, ERROR_INVALID,
                          "--listen must be address:port, like 127.0.0.1:8080; got \"%s\"", value);
     }
@@ -235,7 +235,7 @@ static bool read_arguments(struct options *options, int count, char *const *argu
 static bool is_loopback(const char *listen) {
     char host[256] = "";
     char port[8];
-    http_split_address(listen, host, sizeof host, port, sizeof port);
+    address_split(listen, host, sizeof host, port, sizeof port);
     struct in_addr address;
     return strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
            (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
