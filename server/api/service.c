@@ -4,6 +4,7 @@
 #include "server/access/secret.h"
 #include "server/formats/json_memory.h"
 #include "server/runs/workers.h"
+#include "server/store/sqlite.h"
 #include "server/system/memory_limit.h"
 
 #include <stdio.h>

@@ -7,6 +7,10 @@
  * open. */
 #include "server/store/sqlite.h"
 
+#include "server/store/sqlite_connection.h"
+#include "server/store/sqlite_parts.h"
+#include "server/store/sqlite_schema.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -66,28 +70,6 @@ static int lock_directory(const char *directory, struct error *error) {
         return -1;
     }
     return file;
-}
-
-static bool connection_open(struct connection *connection, const char *path, int flags, struct error *error) {
-    /* Made here, so that only the owner may read it; SQLite gives its other files the same mode. Not once it
-     * is in use: closing any descriptor of a file drops the locks that this process has on it. */
-    int file = flags & SQLITE_OPEN_CREATE ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
-    if (file >= 0)
-        close(file);
-    int code = sqlite3_open_v2(path, &connection->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (code != SQLITE_OK)
-        return sqlite_error_set(error, connection->database, code);
-    sqlite3_extended_result_codes(connection->database, 1);
-    sqlite3_busy_timeout(connection->database, 5000);
-    return true;
-}
-
-static void connection_close(struct connection *connection) {
-    for (size_t i = 0; i < connection->statement_count; i++)
-        sqlite3_finalize(connection->statements[i]);
-    connection->statement_count = 0;
-    sqlite3_close(connection->database);
-    connection->database = NULL;
 }
 
 /* Whether the database can be trusted: readable from the first page, and if it is small, on all of them. */
@@ -211,11 +193,11 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
     pthread_mutex_init(&self->writer.mutex, NULL);
     self->interface.close = store_close;
     self->interface.generation = store_generation;
-    store_install_runs(&self->interface);
-    store_install_comparisons(&self->interface);
-    store_install_epochs(&self->interface);
-    store_install_datasets(&self->interface);
-    store_install_events(&self->interface);
+    sqlite_runs_install(&self->interface);
+    sqlite_comparisons_install(&self->interface);
+    sqlite_epochs_install(&self->interface);
+    sqlite_datasets_install(&self->interface);
+    sqlite_events_install(&self->interface);
     snprintf(self->path, sizeof self->path, "%s/attnlab.sqlite3", data_directory);
 
     struct error cause = {0};

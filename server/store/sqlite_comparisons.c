@@ -1,6 +1,6 @@
 /* Comparisons in the SQLite store: what their runs have in common. The runs themselves are in sqlite_runs.c.
  */
-#include "server/store/sqlite.h"
+#include "server/store/sqlite_parts.h"
 
 #define COMPARISON_COLUMNS "id, experiment, name, labels, seeds, created_ms, owner"
 
@@ -75,7 +75,7 @@ static bool store_delete_comparison(struct store *store, const char *id, struct 
     return transaction_end(self, ok, error);
 }
 
-void store_install_comparisons(struct store *store) {
+void sqlite_comparisons_install(struct store *store) {
     store->find_comparison = store_find_comparison;
     store->list_comparisons = store_list_comparisons;
     store->delete_comparison = store_delete_comparison;

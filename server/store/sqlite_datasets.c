@@ -1,5 +1,5 @@
 /* The user's data sets in the SQLite store, and the cache. */
-#include "server/store/sqlite.h"
+#include "server/store/sqlite_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static void store_put_cache(struct store *store, const char *key, const void *by
     transaction_end(self, ok, NULL);
 }
 
-void store_install_datasets(struct store *store) {
+void sqlite_datasets_install(struct store *store) {
     store->add_dataset = store_add_dataset;
     store->list_datasets = store_list_datasets;
     store->read_dataset = store_read_dataset;

@@ -3,7 +3,7 @@
  *
  * The weights of at most 64 epochs or 16 MiB are kept a run: beyond that only every second, fourth, ...
  * epoch, and always the first and the last. Which ones follows from the epoch's number alone. */
-#include "server/store/sqlite.h"
+#include "server/store/sqlite_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static bool store_save_epoch(struct store *store, const char *run_id, const stru
     if (ok && epoch->checkpoint_size > 0)
         ok = STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO checkpoints VALUES (?, ?)", "tb",
                                run_id, epoch->checkpoint, epoch->checkpoint_size);
-    ok = ok && store_insert_events(writer, events, event_count, error);
+    ok = ok && sqlite_events_insert(writer, events, event_count, error);
     return transaction_end(self, ok, error);
 }
 
@@ -151,7 +151,7 @@ static bool store_read_checkpoint(struct store *store, const char *run_id, void 
     return ok;
 }
 
-void store_install_epochs(struct store *store) {
+void sqlite_epochs_install(struct store *store) {
     store->save_epoch = store_save_epoch;
     store->read_metrics = store_read_metrics;
     store->list_epochs_kept = store_list_epochs_kept;

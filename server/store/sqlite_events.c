@@ -1,10 +1,10 @@
 /* Events and settings in the SQLite store. */
-#include "server/store/sqlite.h"
+#include "server/store/sqlite_parts.h"
 
 #include <stdlib.h>
 
-bool store_insert_events(struct connection *writer, const struct event_record *events, size_t count,
-                         struct error *error) {
+bool sqlite_events_insert(struct connection *writer, const struct event_record *events, size_t count,
+                          struct error *error) {
     for (size_t i = 0; i < count; i++)
         if (!STATEMENT_EXECUTE(
                 writer, error, "INSERT INTO events (id, run, kind, payload) VALUES (?, ?, ?, ?)", "itit",
@@ -75,7 +75,7 @@ static bool store_write_setting(struct store *store, const char *name, const cha
     return transaction_end(self, ok, error);
 }
 
-void store_install_events(struct store *store) {
+void sqlite_events_install(struct store *store) {
     store->read_events = store_read_events;
     store->read_setting = store_read_setting;
     store->write_setting = store_write_setting;

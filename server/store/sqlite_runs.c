@@ -1,5 +1,5 @@
 /* Runs in the SQLite store. */
-#include "server/store/sqlite.h"
+#include "server/store/sqlite_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static bool store_add_runs(struct store *store, const struct comparison_record *
     bool ok = comparison == NULL || insert_comparison(&self->writer, comparison, error);
     for (size_t i = 0; i < count && ok; i++)
         ok = insert_run(&self->writer, &runs[i], error);
-    ok = ok && store_insert_events(&self->writer, events, event_count, error);
+    ok = ok && sqlite_events_insert(&self->writer, events, event_count, error);
     return transaction_end(self, ok, error);
 }
 
@@ -101,7 +101,7 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
         ok = save_large_result(&self->writer, run, error);
     if (ok && run->state >= RUN_SUCCEEDED)
         ok = drop_checkpoint(&self->writer, run->id, error);
-    ok = ok && store_insert_events(&self->writer, events, event_count, error);
+    ok = ok && sqlite_events_insert(&self->writer, events, event_count, error);
     return transaction_end(self, ok, error);
 }
 
@@ -200,7 +200,7 @@ static bool store_forgive_attempts(struct store *store, struct error *error) {
     return transaction_end(self, ok, error);
 }
 
-void store_install_runs(struct store *store) {
+void sqlite_runs_install(struct store *store) {
     store->add_runs = store_add_runs;
     store->update_run = store_update_run;
     store->find_run = store_find_run;

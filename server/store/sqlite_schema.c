@@ -2,7 +2,7 @@
  *
  * PRAGMA user_version counts the migrations that a database has had; opening one applies the rest, each in a
  * transaction of its own. A migration that has been released is never edited: a change is a new one. */
-#include "server/store/sqlite.h"
+#include "server/store/sqlite_schema.h"
 
 #include <stdio.h>
 #include <string.h>

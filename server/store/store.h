@@ -1,6 +1,6 @@
 /* What outlives the process.
  *
- * One interface, a table of functions: SQLite in the data directory stands behind it (sqlite.c); a
+ * One interface, a table of functions: SQLite in the data directory stands behind it (sqlite.h); a
  * database shared by several machines can take its place. Every function is one transaction and may be called
  * from any thread. Acknowledged changes (runs added, ended by a user, deleted; data sets) also survive a
  * power cut when the function returns; epochs survive the death of the process at any instant, and after a
@@ -174,12 +174,5 @@ struct store {
 };
 
 #define STORE_LAST_EPOCH ((size_t)-1)
-
-/* Opens the store of a data directory, which is made where it is missing. A second process on the same
- * directory, a store written by a newer attnlab and a directory that cannot be written are errors. A damaged
- * database is set aside under a new name and a new one begun: `warning` (at least 512 bytes) then says so,
- * and is empty otherwise. */
-struct store *store_open_sqlite(const char *data_directory, char *warning, size_t warning_size,
-                                struct error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #define ATTNLAB_TESTS_UNIT_SERVER_SERVER_FIXTURE_H
 
 #include "server/runs/runs.h"
+#include "server/store/sqlite.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What becomes of runs when the process ends, is killed, or has no room on the disk. */
-#include "server/store/sqlite.h"
+#include "server/store/sqlite_connection.h"
 #include "tests/unit/server/runs/runs_fixture.h"
 
 #include <pthread.h>

@@ -3,7 +3,6 @@
 #ifndef ATTNLAB_TESTS_UNIT_SERVER_STORE_STORE_FIXTURE_H
 #define ATTNLAB_TESTS_UNIT_SERVER_STORE_STORE_FIXTURE_H
 
-#include "server/store/sqlite.h"
 #include "tests/unit/server/server_fixture.h"
 
 static struct store *store;

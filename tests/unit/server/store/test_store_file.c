@@ -1,5 +1,6 @@
 /* The store's file: what is on the disk and when, who may open it, older and newer schemas, damage, a full
  * disk. */
+#include "server/store/sqlite_schema.h"
 #include "tests/unit/server/store/store_fixture.h"
 
 #include <dirent.h>

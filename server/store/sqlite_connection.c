@@ -1,12 +1,15 @@
-/* Transactions and statements of the SQLite store, and what SQLite's failures mean to a user. */
-#include "server/store/sqlite.h"
+/* Connections, transactions and statements of the SQLite store, and what SQLite's failures mean to a user:
+ * see sqlite_connection.h. */
+#include "server/store/sqlite_connection.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
     int system_error = database != NULL ? sqlite3_system_errno(database) : 0;
@@ -34,6 +37,28 @@ bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
         return error_set(error, ERROR_INTERNAL, "the database failed: %s",
                          database != NULL ? sqlite3_errmsg(database) : sqlite3_errstr(code));
     }
+}
+
+bool connection_open(struct connection *connection, const char *path, int flags, struct error *error) {
+    /* Made here, so that only the owner may read it; SQLite gives its other files the same mode. Not once it
+     * is in use: closing any descriptor of a file drops the locks that this process has on it. */
+    int file = flags & SQLITE_OPEN_CREATE ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (file >= 0)
+        close(file);
+    int code = sqlite3_open_v2(path, &connection->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code != SQLITE_OK)
+        return sqlite_error_set(error, connection->database, code);
+    sqlite3_extended_result_codes(connection->database, 1);
+    sqlite3_busy_timeout(connection->database, 5000);
+    return true;
+}
+
+void connection_close(struct connection *connection) {
+    for (size_t i = 0; i < connection->statement_count; i++)
+        sqlite3_finalize(connection->statements[i]);
+    connection->statement_count = 0;
+    sqlite3_close(connection->database);
+    connection->database = NULL;
 }
 
 /* SQLite may have rolled back by itself (a full disk). Without memory rolling back may fail too: then the

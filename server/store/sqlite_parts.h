@@ -1,0 +1,18 @@
+/* The parts of the SQLite store's table of functions: each file adds its own, and the opener calls them all.
+ */
+#ifndef ATTNLAB_SERVER_STORE_SQLITE_PARTS_H
+#define ATTNLAB_SERVER_STORE_SQLITE_PARTS_H
+
+#include "server/store/sqlite_connection.h"
+
+void sqlite_runs_install(struct store *store);
+void sqlite_comparisons_install(struct store *store);
+void sqlite_epochs_install(struct store *store);
+void sqlite_datasets_install(struct store *store);
+void sqlite_events_install(struct store *store);
+
+/* Inside a transaction: stores the events of a change. */
+bool sqlite_events_insert(struct connection *writer, const struct event_record *events, size_t count,
+                          struct error *error);
+
+#endif
