@@ -1,5 +1,5 @@
-// What the address keeps: every chapter's parameters survive a reload and travel in a link, and a reader who leaves
-// a training run comes back to it.
+// The address bar keeps what is on view: every chapter's parameters survive a reload and work as a link, and a reader who
+// leaves a training run can come back to it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually, holdAnswer, readAddress, readHeatmap, readTable, startPage } from "../support/browser.js";
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => lab.stop());
 
-// A field of each chapter, another value for it, and what else a run needs to be short.
+// For each chapter: a field, a value other than its default, and the parameters that keep its run short.
 const fields = [
     ["four-models", "Epochs", "7", ""],
     ["attention-steps", "Tokens", "5", ""],
@@ -32,11 +32,11 @@ const open = (page, name) =>
         if (inside) details.open = true;
     }, name);
 
-test("a changed parameter is in the address at once, and there after a reload", async () => {
+test("a changed parameter is in the address at once and survives a reload", async () => {
     const { page, faults, close } = await lab.open("", { expected: ["422"] });
     for (const [chapter, label, value, more] of fields) {
         await page.goto(`${lab.daemon.url}#${chapter}${more && `?${more}`}`);
-        // The chapter before may have a field of this name, and is there until this one is.
+        // The previous chapter may have a field of this name, and stays until this one has loaded.
         const field = page.locator(`.chapter-${chapter} .chapter-body`).getByLabel(label, { exact: true }).first();
         await field.waitFor({ state: "attached" });
         await open(page, label);
@@ -53,12 +53,12 @@ test("a changed parameter is in the address at once, and there after a reload", 
     await close();
 });
 
-test("what a chapter remembers in the instant in which the reader leaves it does not hold them back", async () => {
+test("a chapter that writes the address just as the reader leaves does not bring them back", async () => {
     const { page, faults, close } = await lab.open("#scaling");
     await page.locator(".chapter-body").getByLabel("Dimensions", { exact: true }).waitFor();
     await page.evaluate(() => {
         const field = [...document.querySelectorAll("label")].find((one) => one.textContent === "Dimensions").control;
-        location.hash = "#permutation"; // hashchange comes only after this script
+        location.hash = "#permutation"; // hashchange fires only after this script
         field.value = "4, 8";
         field.dispatchEvent(new Event("input", { bubbles: true }));
         field.dispatchEvent(new Event("change", { bubbles: true }));
@@ -71,7 +71,7 @@ test("what a chapter remembers in the instant in which the reader leaves it does
     await close();
 });
 
-test("what is changed while the page looks for a known run, or waits for its own, counts", async () => {
+test("a change made while the page looks for a known run, or waits for its own, takes effect", async () => {
     await lab.client.run({ experiment: "scaling" });
     const { page, faults, close } = await lab.open("");
     const known = await holdAnswer(page, (request) => request.url().includes("/api/runs?experiment=scaling"));
@@ -89,7 +89,7 @@ test("what is changed while the page looks for a known run, or waits for its own
     const { parameters } = await readAddress(page);
     assert.deepEqual([...parameters.keys()], ["dimensions", "run"]);
 
-    // A run of what was asked before is shown, but a link to it would name other parameters than its own.
+    // A run of the earlier parameters is shown, but not linked: the address now holds other parameters than the run's.
     const own = await holdAnswer(page, (request) => request.method() === "POST");
     await change("2, 16");
     await page.getByRole("button", { name: "Run" }).click();
@@ -102,7 +102,7 @@ test("what is changed while the page looks for a known run, or waits for its own
     await close();
 });
 
-test("a link that names a run alone brings its parameters", async () => {
+test("a link with nothing but a run fills in that run's parameters", async () => {
     const { page, faults, close } = await lab.open("");
     const check = async (chapter, run, label, value) => {
         await page.goto(`${lab.daemon.url}#${chapter}?run=${run.id}`);
@@ -125,7 +125,7 @@ test("a link that names a run alone brings its parameters", async () => {
     await close();
 });
 
-test("the attention on view is in the address: of which run, after which epoch, of which example", async () => {
+test("the address keeps the run, epoch and example of the attention on view", async () => {
     const sides = [{ label: "attention", model: "attention" }];
     const made = await lab.client.create("api/comparisons", { ...smallTraining, epochs: 6, seeds: [0, 1], variants: sides });
     const ended = async () => (await lab.client.get(`api/comparisons/${made.id}`)).state === "succeeded";
@@ -141,8 +141,8 @@ test("the attention on view is in the address: of which run, after which epoch, 
     };
     const heatmap = page.locator("figcaption", { hasText: "The attention matrix" });
     await heatmap.waitFor();
-    assert.deepEqual(await kept(), [null, null, null], "the usual place");
-    // Until the other run's epochs are known there is none to choose.
+    assert.deepEqual(await kept(), [null, null, null], "nothing but the default view");
+    // No epoch can be chosen until those of the other run are known.
     const epochs = await holdAnswer(page, (request) => request.url().endsWith(`${second}/metrics`));
     await run.selectOption(second);
     await epochs.taken;
@@ -163,17 +163,17 @@ test("the attention on view is in the address: of which run, after which epoch, 
     const cell = await readHeatmap(page, "The attention matrix", 2, 1);
     assert.equal(cell, `query step 2, step looked at 1: ${weights[2][1].toFixed(4)}`);
 
-    // The newest epoch is no choice; and the list of runs leads to each one's attention.
+    // The newest epoch is the default, so it is not in the address. The list of runs links to each run's attention.
     await slider.fill("6");
     assert.deepEqual(await kept(), [second, null, "3"]);
     await page.goto(`${lab.daemon.url}#runs`);
     await page.getByRole("link", { name: "attention, seed 1" }).click();
-    await eventually(async () => (await run.inputValue()) === second, "the run that was clicked");
+    await eventually(async () => (await run.inputValue()) === second, "the clicked run");
     assert.deepEqual(faults, []);
     await close();
 });
 
-test("a place in the attention of a run that still trains is kept, whatever it announces meanwhile", async () => {
+test("the chosen epoch of a training run stays on view while the run announces new ones", async () => {
     const sides = [{ label: "attention", model: "attention" }];
     const long = { ...without(longTraining, "model"), seeds: [2], variants: sides };
     const made = await lab.client.create("api/comparisons", long);
@@ -197,8 +197,8 @@ test("a place in the attention of a run that still trains is kept, whatever it a
     await close();
 });
 
-// The last epoch in the table of a curve without gaps: each has its value; of a long run every so manyth, and the last.
-// Else null.
+// The last epoch in the table of a curve, if the curve has no gap, else null. Without a gap every epoch has its value; of
+// a long run the table shows every nth epoch and the last.
 function lastOfWhole([, ...rows]) {
     if (rows.length < 4 || rows.some((row) => row[1] === "–")) return null;
     const epochs = rows.map((row) => Number(row[0]));
@@ -207,12 +207,12 @@ function lastOfWhole([, ...rows]) {
     return isWhole ? epochs.at(-1) : null;
 }
 
-test("a reader leaves a training run and comes back: the curves are whole and move on", async () => {
+test("a reader who comes back to a training run finds its curves complete and growing", async () => {
     const sizes = "width=64&sequence_length=60&train_examples=3000&test_examples=100&epochs=10000&seeds=0&models=attention";
     const { page, faults, close } = await lab.open(`#four-models?${sizes}`);
     await page.getByRole("button", { name: "Train them" }).click();
     const curve = async () => {
-        // The chapter that was left has such details too.
+        // The chapter just left has such a table too.
         const details = page.locator(".chapter-four-models details.numbers").nth(1);
         if (!(await details.evaluate((one) => one.open))) await details.locator("summary").click();
         return lastOfWhole(await readTable(page, /^Test accuracy$/));
@@ -222,10 +222,10 @@ test("a reader leaves a training run and comes back: the curves are whole and mo
     await page.locator("h1", { hasText: "Why the scores are scaled" }).waitFor();
     await new Promise((resolve) => setTimeout(resolve, 500));
     await page.locator("#contents").getByText("Four models, one task").click();
-    const back = await eventually(curve, "the curve, whole again");
+    const back = await eventually(curve, "the complete curve");
     assert.ok(back >= before, `epoch ${back} after ${before}`);
     await eventually(async () => (await curve()) > back, "further epochs");
-    // Whoever asks for the same sees it too, without the link.
+    // Anybody who asks for the same parameters sees the run too, without the link.
     const other = await lab.open(`#four-models?${sizes}`);
     await eventually(() => other.page.getByRole("button", { name: "Cancel" }).isVisible(), "the same run");
     await other.close();
@@ -235,7 +235,7 @@ test("a reader leaves a training run and comes back: the curves are whole and mo
     await close();
 });
 
-test("a run that was started elsewhere is followed, not started a second time", async () => {
+test("the page follows a run that was started elsewhere instead of starting a second one", async () => {
     const words = { experiment: "train", task: "reviews", model: "transformer" };
     const started = await lab.client.create("api/runs", { ...words, epochs: 9000 });
     const { page, faults, close } = await lab.open("#sentences?epochs=9000");

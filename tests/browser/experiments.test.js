@@ -1,4 +1,4 @@
-// The chapters that take something apart or measure it: each is opened, read, and changed.
+// The chapters that take something apart or measure it: each test opens one, reads it, and changes its parameters.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, eventually, readAddress, readHeatmap, readTable, startPage } from "../support/browser.js";
@@ -11,7 +11,7 @@ after(() => lab.stop());
 
 const verdicts = (page, index = 0) => page.locator(".expectations").nth(index).locator(".verdict").allTextContents();
 
-test("attention step by step: the worked example to four digits, forward and back", async () => {
+test("attention step by step: the worked example is right to four digits, forward and back", async () => {
     const { page, faults, close } = await lab.open("#attention-steps?preset=worked");
     await page.getByRole("button", { name: "5. Softmax" }).click();
     assert.equal(await readHeatmap(page, "weights", 0, 0), "query 0, key 0: 0.4053");
@@ -21,7 +21,7 @@ test("attention step by step: the worked example to four digits, forward and bac
     assert.equal(await readHeatmap(page, "output", 0, 0), "query 0, dimension 0: 5.7974");
     await page.getByRole("button", { name: "Back" }).click();
     await page.getByText("Row sums: 1.0000").waitFor();
-    // Without the scale the aligned key gets more.
+    // Without the scale the aligned key gets more weight.
     await page.getByRole("checkbox", { name: "Scale" }).uncheck();
     await eventually(
         async () => (await readHeatmap(page, "weights", 0, 0)) === "query 0, key 0: 0.4742",
@@ -44,7 +44,7 @@ test("attention step by step: a causal head hides the future", async () => {
     await close();
 });
 
-test("attention step by step: matrices of one's own, edited cell by cell", async () => {
+test("attention step by step: a reader edits matrices cell by cell", async () => {
     const { page, faults, close } = await lab.open("#attention-steps?preset=worked", { expected: ["422"] });
     await page.locator(".stage").waitFor();
     await page.getByLabel("Preset").selectOption("given");
@@ -56,13 +56,13 @@ test("attention step by step: matrices of one's own, edited cell by cell", async
         async () => (await readHeatmap(page, "scores", 0, 1)) === "query 0, key 1: 2.0000",
         "the new score",
     );
-    // A third query: cross-attention with more queries than before.
+    // One more query than before: cross-attention.
     await page.getByRole("button", { name: "Q: add a row" }).click();
     await eventually(
         async () => (await page.locator("figcaption", { hasText: "Q (queries), 2 × 4" }).count()) === 1,
         "two queries",
     );
-    // A fault stays at its matrix.
+    // The fault is shown at its matrix.
     await page.getByLabel("K, row 0, column 0").fill("abc");
     await page.getByLabel("K, row 0, column 0").press("Tab");
     await eventually(
@@ -73,7 +73,7 @@ test("attention step by step: matrices of one's own, edited cell by cell", async
     await close();
 });
 
-test("attention step by step: a mask of one's own, cell by cell, in the address too", async () => {
+test("attention step by step: a reader edits the mask cell by cell, and the address keeps it", async () => {
     const { page, faults, close } = await lab.open("#attention-steps?mask=causal&step=4");
     await eventually(
         async () => (await readHeatmap(page, "weights", 0, 1)) === "query 0, key 1: 0.0000",
@@ -91,7 +91,7 @@ test("attention step by step: a mask of one's own, cell by cell, in the address 
     await page.getByRole("button", { name: "4. Mask" }).click();
     await readHeatmap(page, "masked scores", 2, 1);
     assert.equal(await page.locator(".arithmetic").textContent(), "The mask matrix hides key 1 from query 2.");
-    // By keyboard: a row to the right, and a whole row hidden is a row of zeros.
+    // By keyboard: hide a whole row, whose weights are then all zero.
     await cell.focus();
     for (const key of ["ArrowLeft", "Enter", "ArrowRight", "ArrowRight", "Enter", "ArrowRight", "Enter"])
         await page.keyboard.press(key);
@@ -105,7 +105,7 @@ test("attention step by step: a mask of one's own, cell by cell, in the address 
     await page.getByLabel("Tokens").fill("6");
     await page.getByLabel("Tokens").press("Tab");
     await eventually(async () => (await page.locator(".mask-cell").count()) === 36, "a larger mask");
-    // What another preset is not drawn from is not asked for.
+    // A preset shows only the fields that it is drawn from.
     await page.getByLabel("Preset").selectOption("worked");
     await eventually(async () => !(await page.getByLabel("Tokens").isVisible()), "fields of this preset alone");
     assert.equal(await page.getByLabel("mask of my own").isChecked(), false);
@@ -113,7 +113,7 @@ test("attention step by step: a mask of one's own, cell by cell, in the address 
     await close();
 });
 
-test("the running average: three ways, one result", async () => {
+test("the running average: three ways give one result", async () => {
     const { page, faults, close } = await lab.open("#running-average");
     await eventually(async () => (await verdicts(page))[0] === "yes", "agreement");
     const read = (way) => readHeatmap(page, way, 2, 1);
@@ -126,7 +126,7 @@ test("the running average: three ways, one result", async () => {
     await close();
 });
 
-test("scaling: the table is the lab's, and another seed gives another one", async () => {
+test("scaling: the table equals the lab sheet's, and another seed gives another table", async () => {
     const { page, faults, close } = await lab.open("#scaling");
     const rows = await readTable(page, "Measured, by width");
     assert.deepEqual(rows[1].slice(0, 4), ["4", "2.025", "1.013", "0.1615"]);
@@ -139,7 +139,7 @@ test("scaling: the table is the lab's, and another seed gives another one", asyn
     await close();
 });
 
-test("gradient reach: twelve powers of ten, and the path drawn from the length", async () => {
+test("gradient reach: the values span twelve powers of ten, and the path follows the sequence length", async () => {
     const { page, faults, close } = await lab.open("#gradient-reach");
     const rows = await readTable(page, "The two ends");
     assert.deepEqual([rows[1][0], rows[1][1]], ["RNN", "2.427 × 10⁻¹⁷"]);
@@ -152,7 +152,7 @@ test("gradient reach: twelve powers of ten, and the path drawn from the length",
     await close();
 });
 
-test("permutation: nothing moves without positions, something does with them", async () => {
+test("permutation: the output changes with positions and stays without them", async () => {
     const { page, faults, close } = await lab.open("#permutation");
     const without = await readTable(page, "Without positions");
     assert.equal(without.length, 9);
@@ -164,7 +164,7 @@ test("permutation: nothing moves without positions, something does with them", a
     await close();
 });
 
-test("permutation: both tasks trained elsewhere, under any label, are found by their parameters", async () => {
+test("permutation: comparisons of both tasks made elsewhere are found by their parameters, whatever their labels", async () => {
     const sides = (model) => [
         { label: "told the order", model },
         { label: "not told", model, position: "none" },
@@ -173,7 +173,7 @@ test("permutation: both tasks trained elsewhere, under any label, are found by t
     const made = await Promise.all([
         lab.client.create("api/comparisons", { ...common, variants: sides("attention") }),
         lab.client.create("api/comparisons", { ...common, task: "reviews", variants: sides("transformer") }),
-        // Another number of epochs is another experiment.
+        // Not found: it has another number of epochs.
         lab.client.create("api/comparisons", { ...common, epochs: 1, variants: sides("attention") }),
     ]);
     const isOver = async ({ id }) => (await lab.client.get(`api/comparisons/${id}`)).state === "succeeded";
@@ -190,7 +190,7 @@ test("permutation: both tasks trained elsewhere, under any label, are found by t
     await close();
 });
 
-test("cost: measured times, and four times the scores at twice the length", async () => {
+test("cost: times are measured, and twice the length has four times the scores", async () => {
     const { page, faults, close } = await lab.open("#cost?lengths=8,16,32&batch=4&repeats=3");
     await page.getByRole("button", { name: "Measure" }).click();
     const rows = await readTable(page, "Measured here");
@@ -205,7 +205,7 @@ test("cost: measured times, and four times the scores at twice the length", asyn
     await close();
 });
 
-test("cost: a matrix that is left out leaves a gap, and says why", async () => {
+test("cost: a skipped measurement leaves a gap and says why", async () => {
     const { page, faults, close } = await lab.open("#cost?lengths=8,16,32&batch=4&repeats=1&matrix_up_to=16");
     await page.getByRole("button", { name: "Measure" }).click();
     const rows = await readTable(page, "Measured here");
@@ -219,7 +219,7 @@ test("cost: a matrix that is left out leaves a gap, and says why", async () => {
     await close();
 });
 
-test("the block: 12,704 parameters, and the shape of its input", async () => {
+test("the block: it has 12,704 parameters, and its output has the shape of its input", async () => {
     const { page, faults, close } = await lab.open("#transformer-block");
     await page.locator("caption", { hasText: "12,704 parameters" }).waitFor();
     await page.getByLabel("Layers").fill("3");
@@ -230,7 +230,7 @@ test("the block: 12,704 parameters, and the shape of its input", async () => {
     await close();
 });
 
-test("retrieval: without its files the chapter says which go where", async () => {
+test("retrieval: if files are missing, the chapter says which ones and where to put them", async () => {
     const { page, faults, close } = await lab.open("#retrieval", { expected: ["422"] });
     await page.getByRole("button", { name: "Search" }).click();
     await eventually(
@@ -248,7 +248,7 @@ test("retrieval: without its files the chapter says which go where", async () =>
     await close();
 });
 
-test("the reference tables take in what was measured here", async () => {
+test("the reference tables include what this server has measured", async () => {
     await lab.client.run({ experiment: "gradient-reach", sequence_length: 60 });
     const { page, faults, close } = await lab.open("#reference");
     const rows = await eventually(async () => {

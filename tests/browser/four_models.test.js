@@ -1,11 +1,11 @@
-// The first chapter, end to end: choose, train, watch, read the table, the slider and the heatmap.
+// The first chapter, end to end: choose models, train them, watch, and read the table, the slider and the heatmap.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually, holdAnswer, readAddress, readHeatmap, readTable, startPage } from "../support/browser.js";
 
-// Six steps and few examples: learnt in a second.
+// Six steps and few examples: attention learns this in a second.
 const small = "width=16&sequence_length=6&train_examples=400&test_examples=100&batch_size=16&learning_rate=0.01";
-// Takes many minutes unless it is cancelled.
+// Trains for many minutes unless it is cancelled.
 const long = "width=64&sequence_length=60&train_examples=4000&test_examples=100&epochs=5000";
 const caption = "Test accuracy after training";
 
@@ -19,7 +19,7 @@ const train = (page) => page.getByRole("button", { name: "Train them" });
 const isFilled = (rows) =>
     rows.slice(1).every((row) => row.slice(1).every((cell) => /\d/.test(cell) && !/epoch/.test(cell)));
 
-test("four models, two seeds: the table fills in, and attention finds step 0", async () => {
+test("four models with two seeds fill in the table, and attention finds step 0", async () => {
     const { page, faults, close } = await lab.open(`#four-models?${small}&epochs=12&seeds=0,1`);
     await train(page).click();
     const rows = await eventually(async () => {
@@ -35,13 +35,13 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
     assert.ok(Math.abs((Number(attention[1]) + Number(attention[2])) / 2 - Number(attention[3])) < 1e-4);
     assert.ok(Number(attention[4]) > 0.9, `attention learns this: ${attention}`);
 
-    // What the page shows is what the service says.
+    // The page shows what the service answers.
     const id = (await readAddress(page)).parameters.get("comparison");
     const comparison = await lab.client.get(`api/comparisons/${id}`);
     assert.equal(rows[1][1], comparison.rows[0].accuracies[0].toFixed(4));
     assert.equal(rows[1][5].replace(",", ""), String(comparison.rows[0].parameter_count));
 
-    // The slider: even before training, on step 0 at the end.
+    // The slider: attention is even before training, and on step 0 at the end.
     const slider = page.getByLabel("After epoch");
     await eventually(async () => (await slider.getAttribute("max")) === "12", "all epochs");
     await slider.fill("0");
@@ -54,7 +54,7 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
         const text = await readHeatmap(page, "The attention matrix", 2, 0);
         return text !== even && Number(text.split(": ")[1]) > 0.5;
     }, "attention on step 0 at the end");
-    // Played from the beginning, it ends at the end.
+    // When played from the beginning, the slider stops at the last epoch.
     await slider.evaluate((one) => {
         globalThis.played = [];
         new MutationObserver(() => globalThis.played.push(one.value)).observe(one, { attributeFilter: ["aria-valuetext"] });
@@ -70,8 +70,8 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
     // Every chart has its table.
     await page.getByText("Table of this chart").nth(1).click();
     const numbers = await readTable(page, /^Test accuracy$/);
-    assert.equal(numbers[0].length, 9, "a column a run");
-    assert.equal(numbers.length, 14, "a row an epoch, the one before training included");
+    assert.equal(numbers[0].length, 9, "a column for each run");
+    assert.equal(numbers.length, 14, "a row for each epoch, including the one before training");
 
     // A reload brings back the same comparison.
     await page.reload();
@@ -86,7 +86,7 @@ test("four models, two seeds: the table fills in, and attention finds step 0", a
     await close();
 });
 
-test("a comparison made elsewhere is recognised by its parameters, whatever its labels, also when runs are deleted", async () => {
+test("a comparison made elsewhere is recognised by its parameters, whatever its labels, even if some runs are deleted", async () => {
     const common = Object.fromEntries([...new URLSearchParams(small)].map(([name, value]) => [name, Number(value)]));
     const made = await lab.client.create("api/comparisons", {
         ...common,
@@ -115,7 +115,7 @@ test("a comparison made elsewhere is recognised by its parameters, whatever its 
     assert.notEqual((await verdicts(page))[2], "not run yet", "and on attention without positions");
     assert.equal((await verdicts(page))[3], "not run yet", "none on the LSTM");
 
-    // The first run of the first row goes: what is left stays where it belongs.
+    // After the first run of the first row is deleted, the others keep their places.
     const [[gone, kept], [third]] = made.rows.map((row) => row.runs);
     await lab.client.fetch(`api/runs/${gone}`, { method: "DELETE" });
     await page.goto("about:blank");
@@ -134,7 +134,7 @@ test("a comparison made elsewhere is recognised by its parameters, whatever its 
     await close();
 });
 
-test("an answer that is older than the one on view, and comes later, changes nothing", async () => {
+test("an answer that arrives late, when a newer one is on view, changes nothing", async () => {
     const { page, faults, close } = await lab.open(`#four-models?${long}&seeds=5&models=rnn`);
     const cancel = page.getByRole("button", { name: "Cancel" });
     const running = await holdAnswer(page, (request) => /comparisons\/[^/?]+$/.test(request.url()));
@@ -159,20 +159,20 @@ test("an answer that is older than the one on view, and comes later, changes not
     await close();
 });
 
-test("curves move while it trains, and cancel stops every run", async () => {
+test("curves grow during training, and Cancel stops every run", async () => {
     const { page, faults, close } = await lab.open(`#four-models?${long}&seeds=0&models=rnn,attention`);
     await train(page).click();
     await page.getByText("Table of this chart").first().click();
     await eventually(async () => (await readTable(page, "Training loss")).length > 4, "rows of the live chart");
     await page.getByRole("button", { name: "Cancel" }).click();
     await eventually(async () => /cancelled/.test((await readTable(page, caption)).flat().join(" ")), "cancelled runs");
-    await eventually(() => train(page).isEnabled(), "a button for the next");
+    await eventually(() => train(page).isEnabled(), "an enabled button");
     await eventually(async () => (await lab.client.get("api/health")).running === 0, "free workers");
     assert.deepEqual(faults, []);
     await close();
 });
 
-test("the task is shown by an example, with the parameters of the form", async () => {
+test("an example shows the task, drawn with the form's parameters", async () => {
     const { page, faults, close } = await lab.open("", { expected: ["422"] });
     const picture = page.locator(".task-picture");
     const top = () => train(page).evaluate((button) => button.getBoundingClientRect().top);
@@ -183,7 +183,7 @@ test("the task is shown by an example, with the parameters of the form", async (
     assert.equal(await picture.isVisible(), false);
     await example.release();
     await picture.waitFor();
-    assert.equal(await top(), before, "nothing moves when it comes");
+    assert.equal(await top(), before, "nothing moves when the picture appears");
     assert.equal(await picture.locator("rect:not(.task-band)").count(), 9);
     const text = page.locator(".task .hint");
     const read = async (index) => {
@@ -203,12 +203,12 @@ test("the task is shown by an example, with the parameters of the form", async (
     await page.getByLabel("Sequence length").fill("-4");
     await page.getByLabel("Sequence length").press("Tab");
     await picture.waitFor({ state: "hidden" });
-    assert.equal(await top(), before, "nor when there is none to show");
+    assert.equal(await top(), before, "nor when there is no picture to show");
     assert.deepEqual(faults, []);
     await close();
 });
 
-test("a fault is shown at its field, all of them at once", async () => {
+test("all faults are shown at once, each at its field", async () => {
     const { page, faults, close } = await lab.open("#four-models", { expected: ["422"] });
     await page.getByLabel("Epochs").fill("0");
     await page.getByText("More parameters").click();

@@ -1,5 +1,5 @@
-// The frame: every chapter opens from the contents list, on a projector and on a phone, in light and dark,
-// without an error, without anything from elsewhere, accessible, and small.
+// The frame: every chapter opens from the contents list, on a projector and on a phone, in light and dark, without an
+// error or a request to another server. The page is accessible and small.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, eventually, holdAnswer, phone, projector, startPage } from "../support/browser.js";
@@ -60,7 +60,7 @@ for (const [name, viewport, colorScheme] of [
     });
 }
 
-test("light and dark can be chosen, whatever the system has, and stay chosen", async () => {
+test("a reader can choose light or dark whatever the system's setting, and the choice is kept", async () => {
     const { page, faults, settle, close } = await lab.open("#scaling", { colorScheme: "dark" });
     await settle("scaling");
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -86,7 +86,7 @@ test("light and dark can be chosen, whatever the system has, and stay chosen", a
     await close();
 });
 
-test("a browser that keeps nothing for the site shows the page all the same", async () => {
+test("the page works in a browser that denies it storage", async () => {
     const { page, faults, settle, close } = await lab.open("#scaling");
     await page.addInitScript(() =>
         Object.defineProperty(globalThis, "localStorage", {
@@ -114,7 +114,7 @@ test("on a phone the contents list opens and closes", async () => {
     await close();
 });
 
-test("a link that is followed before the service has said who one is shows its chapter once it has", async () => {
+test("a link followed before the session is known shows its chapter once it is", async () => {
     const { page, faults, settle, close } = await lab.open("");
     const session = await holdAnswer(page, (request) => request.url().endsWith("/api/session"));
     await page.reload();

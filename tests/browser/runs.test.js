@@ -1,4 +1,4 @@
-// The list of runs: live states, cancel, delete, and what happens when the server goes away.
+// The list of runs: live states, filters, cancelling and deleting.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, eventually, phone, readTable, startPage } from "../support/browser.js";
@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => lab.stop());
 
-test("runs are listed as they come, cancelled and deleted", async () => {
+test("a new run appears in the list, and can be cancelled and deleted there", async () => {
     const { page, faults, close } = await lab.open("#runs");
     await page.getByText("No runs yet").waitFor();
     const run = await lab.client.create("api/runs", { ...longTraining, name: "<i>long</i>" });
@@ -29,7 +29,7 @@ test("runs are listed as they come, cancelled and deleted", async () => {
     await close();
 });
 
-test("states can be chosen", async () => {
+test("the list can be filtered by experiment", async () => {
     await lab.client.run(smallTraining);
     await lab.client.run({ experiment: "running-average" });
     const { page, close } = await lab.open("#runs");
@@ -39,7 +39,7 @@ test("states can be chosen", async () => {
     await close();
 });
 
-test("a row stays as it is when others come and go", async () => {
+test("a row stays unchanged when others come and go", async () => {
     const [first, second] = [await lab.client.run(smallTraining), await lab.client.run(smallTraining)];
     const { page, faults, close } = await lab.open("#runs");
     const row = page.getByRole("row").filter({ has: page.getByRole("button", { name: `Delete run ${first.id}` }) });
@@ -60,7 +60,7 @@ test("a row stays as it is when others come and go", async () => {
     await close();
 });
 
-test("on a phone each run is a card, nothing scrolls sideways, and the table stays one", async () => {
+test("on a phone each run is a card, nothing scrolls sideways, and the list is still a table to screen readers", async () => {
     const name = "a long name, such as a class gives its runs, and_one_word_that_is_far_too_long_for_a_telephone";
     const run = await lab.client.run({ ...smallTraining, name });
     const { page, faults, close } = await lab.open("#runs", { viewport: phone });

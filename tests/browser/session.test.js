@@ -1,4 +1,4 @@
-// The page where a lecturer's token is needed: a student watches, the lecturer signs in, and out again.
+// The page of a service that needs a lecturer's token: a student watches, the lecturer signs in and out again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, eventually, readAddress, readTable, startPage } from "../support/browser.js";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => Promise.all([lab.stop(), classroom.stop()]));
 
-test("a student reads and is told that starting runs is not theirs", async () => {
+test("a student who may only read is told so when trying to run", async () => {
     const { page, faults, close } = await lab.open("#running-average", { expected: ["403"] });
     await page.getByText("student (watching only)").waitFor();
     await page.getByText("Nobody has run this yet").waitFor();
@@ -25,7 +25,7 @@ test("a student reads and is told that starting runs is not theirs", async () =>
     await close();
 });
 
-test("a student sees buttons at their own runs only, the lecturer at all", async () => {
+test("a student sees buttons at their own runs only, the lecturer at all runs", async () => {
     const mine = { ...smallTraining, name: "mine" };
     const theirs = { ...longTraining, epochs: 1000, name: "theirs" };
     const { page, faults, close } = await classroom.open("#runs");
@@ -47,7 +47,7 @@ test("a student sees buttons at their own runs only, the lecturer at all", async
     await post(mine);
     const lecturer = { headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" } };
     await fetch(`${classroom.daemon.url}api/runs`, { method: "POST", ...lecturer, body: JSON.stringify(theirs) });
-    // Both came as events, which do not say whose they are, and both are there after a reload.
+    // Both runs first arrive as events, which do not say whose they are; after a reload both come with the list.
     for (const when of ["as they come", "after a reload"]) {
         await eventually(async () => {
             const found = await actions(page);
@@ -56,7 +56,7 @@ test("a student sees buttons at their own runs only, the lecturer at all", async
         await page.reload();
     }
     await page.getByLabel("by", { exact: true }).selectOption("true");
-    await eventually(async () => (await readTable(page, "Runs")).length === 2, "the own run alone");
+    await eventually(async () => (await readTable(page, "Runs")).length === 2, "only the student's own run");
     assert.equal((await readAddress(page)).parameters.get("mine"), "true");
     await assertAccessible(page, "a student's runs");
 
@@ -66,18 +66,18 @@ test("a student sees buttons at their own runs only, the lecturer at all", async
     await eventually(async () => {
         const found = await actions(page);
         return found.mine === "Delete" && /Cancel|Delete/.test(found.theirs);
-    }, "a button at each");
+    }, "a button at each run");
     assert.deepEqual(faults, []);
     await close();
 });
 
-test("a link with the token signs in and leaves the address bar; a wrong one says so", async () => {
+test("a link with the token signs in and the token leaves the address bar; a wrong token is reported", async () => {
     const { page, faults, close } = await lab.open("#token=wrong-horse-battery-staple", { expected: ["401"] });
     await page.locator("dialog .alert p").first().waitFor();
     assert.doesNotMatch(await page.evaluate(() => location.href), /token/);
     assert.doesNotMatch(await page.evaluate(() => JSON.stringify([history.state, document.cookie])), /horse/);
     await page.getByRole("button", { name: "Close" }).click();
-    // The page is open when the link is followed: the reader stays where they are.
+    // A link followed while the page is open leaves the reader in the same chapter.
     await page.goto(`${lab.daemon.url}#scaling`);
     await page.locator("h1", { hasText: "Why the scores are scaled" }).waitFor();
     await page.goto(`${lab.daemon.url}#token=${encodeURIComponent(token)}`);

@@ -1,4 +1,4 @@
-// Sentences: training on reviews, attention word by word, the sentence one types, and data of one's own.
+// Text: training on reviews, attention word by word, a typed sentence, and uploaded data.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, eventually, holdAnswer, readAddress, readHeatmap, readTable, startPage } from "../support/browser.js";
@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => lab.stop());
 
-test("the sentiment page trains a model on first use, then reads along", async () => {
+test("the sentiment page trains a model on first use, then answers as the reader types", async () => {
     const { page, faults, close } = await lab.open("#sentiment");
     const label = page.locator(".answer-label");
     await eventually(() => label.isVisible(), "the first answer");
@@ -21,12 +21,12 @@ test("the sentiment page trains a model on first use, then reads along", async (
     await sentence.pressSequentially(" xyzzy <b>");
     await eventually(
         async () => (await page.locator(".words .word").allTextContents()).includes("xyzzy"),
-        "the word typed last",
+        "the last word typed",
     );
     const words = await page.locator(".words li").allTextContents();
     assert.ok(words.find((word) => word.startsWith("xyzzy")).includes("unknown"), "marked as unknown");
     assert.ok(!words.find((word) => word.startsWith("film")).includes("unknown"));
-    assert.equal(await page.locator(".words b").count(), 0, "what is typed is text");
+    assert.equal(await page.locator(".words b").count(), 0, "typed markup stays text");
     await sentence.fill("word ".repeat(25));
     await page.getByText("This model reads the first 20 words").waitFor();
     await sentence.fill("the film was terrible");
@@ -41,7 +41,7 @@ test("the sentiment page trains a model on first use, then reads along", async (
     await close();
 });
 
-test("sentences: hit rate, and attention on every word", async () => {
+test("sentences: the chapter shows the hit rate and the attention on every word", async () => {
     const { page, faults, close } = await lab.open("#sentences?epochs=3");
     await page.getByRole("button", { name: "Train", exact: true }).click();
     const rows = await readTable(page, "This run");
@@ -52,7 +52,7 @@ test("sentences: hit rate, and attention on every word", async () => {
     const sum = shares.reduce((total, share) => total + Number(share), 0);
     assert.ok(Math.abs(sum - 1) < 0.01, `shares add up to ${sum}`);
     assert.equal(await page.locator(".sentence").first().locator(".decisive").count(), 1);
-    // Where one word looks: its row of the matrix, under the pointer and from the keyboard.
+    // Pointing at a word, or choosing it by keyboard, shows its row of the matrix.
     const first = page.locator(".sentence").first();
     const id = (await readAddress(page)).parameters.get("run");
     const { weights } = await lab.client.get(`api/runs/${id}/attention?example=0`);
@@ -76,7 +76,7 @@ test("sentences: hit rate, and attention on every word", async () => {
     );
     await page.getByRole("button", { name: "Further" }).click();
     await page.getByText("7 to 12 of 400").waitFor();
-    // Whoever comes later with the same parameters is shown this run.
+    // A later visitor with the same parameters is shown this run.
     await page.goto("about:blank");
     await page.goto(`${lab.daemon.url}#sentences?epochs=3`);
     assert.deepEqual(await readTable(page, "This run"), rows);
@@ -85,7 +85,7 @@ test("sentences: hit rate, and attention on every word", async () => {
     await close();
 });
 
-test("data of one's own: upload, examples as text, training, deletion", async () => {
+test("own data: a reader uploads a file, sees its examples as text, trains on it and deletes it", async () => {
     const { page, faults, close } = await lab.open("#own-data", { expected: ["422"] });
     page.on("dialog", (dialog) => dialog.accept());
     await page.getByLabel("Name", { exact: true }).fill("moods");
@@ -93,7 +93,7 @@ test("data of one's own: upload, examples as text, training, deletion", async ()
     await page.getByRole("button", { name: "Upload" }).click();
     await eventually(
         async () => /line 3/.test(await page.locator(".alert").first().textContent()),
-        "the line of the fault",
+        "the number of the bad line",
     );
 
     const lines = Array.from({ length: 40 }, (_, index) =>
@@ -112,7 +112,7 @@ test("data of one's own: upload, examples as text, training, deletion", async ()
 
     await page.getByRole("button", { name: "Train on moods" }).click();
     await page.getByText("of the test examples right").waitFor();
-    // Its examples are asked for once more: where the model looks in one.
+    // The examples are fetched again to show where the model looks.
     await page.locator("figcaption", { hasText: "The attention matrix" }).waitFor();
     await page.getByRole("button", { name: "Delete moods" }).click();
     await eventually(async () => !(await readTable(page, "Data sets")).flat().includes("moods"), "its deletion");
@@ -124,7 +124,7 @@ test("data of one's own: upload, examples as text, training, deletion", async ()
     await close();
 });
 
-test("data of one's own: every model can be chosen, with the defaults for its kind", async () => {
+test("own data: every model can be chosen, with the defaults for the kind of data", async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => `${index % 7},${(-1) ** index},0.5,${index % 2 ? "odd" : "even"}`);
     const words = Array.from({ length: 30 }, (_, index) => (index % 2 ? "such a day,good" : "rain again,bad"));
     for (const [name, text] of [
@@ -147,7 +147,7 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     assert.deepEqual(await model.locator("option").allTextContents(), ["rnn", "lstm", "attention", "transformer"]);
     assert.deepEqual(await asked(), { experiment: "train", task: "weather", model: "transformer" });
     await model.selectOption("lstm");
-    assert.equal(await page.getByLabel("Positions").isVisible(), false, "an LSTM has none");
+    assert.equal(await page.getByLabel("Positions").isVisible(), false, "an LSTM has no positions");
     await page.getByRole("button", { name: "Train on weather" }).click();
     await page.getByText("of the test examples right").waitFor();
     const { parameters } = await readAddress(page);
@@ -155,7 +155,7 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     assert.equal(await page.getByText("Where it looks", { exact: true }).isVisible(), false, "nor attention");
     assert.deepEqual(await asked(), { experiment: "train", task: "weather", model: "lstm" });
 
-    // What is still on its way of one data set says nothing any more once another is chosen.
+    // Late answers about one data set are ignored once another is chosen.
     const { id } = await lab.client.run({ experiment: "train", task: "weather", model: "transformer" });
     const examples = await holdAnswer(page, (request) => request.url().includes("weather/examples"));
     const known = await holdAnswer(page, (request) => request.url().endsWith(`/api/runs/${id}`));
@@ -175,7 +175,7 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     await page.locator("figcaption", { hasText: "The attention matrix" }).waitFor();
     assert.deepEqual(await asked(), { experiment: "train", task: "parity", epochs: 3 });
     await assertAccessible(page, "numbers of one's own");
-    // The link brings back data set, parameters and run.
+    // The link restores the data set, the parameters and the run.
     await page.reload();
     await page.getByText("of the test examples right").waitFor();
     assert.equal(await page.getByLabel("Epochs").inputValue(), "3");
@@ -183,7 +183,7 @@ test("data of one's own: every model can be chosen, with the defaults for its ki
     await close();
 });
 
-test("data of one's own: where a trained text model looks in a chosen sentence, kept in the address", async () => {
+test("own data: the page shows where a text model looks in a chosen sentence, and the address keeps it", async () => {
     const lines = Array.from({ length: 40 }, (_, index) => (index % 2 ? `lovely day ${index},good` : `it rained again ${index},bad`));
     const upload = { method: "POST", headers: { "Content-Type": "text/csv" }, body: `text,label\n${lines.join("\n")}` };
     assert.equal((await lab.client.fetch("api/datasets?name=diary", upload)).status, 201);

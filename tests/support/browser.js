@@ -1,5 +1,5 @@
-// The page in Debian's chromium, driven by playwright: opened on a daemon of its own, with everything that
-// goes wrong in it (exceptions, console errors, refused content, requests to elsewhere) collected as faults.
+// Opens the page in Debian's Chromium, driven by Playwright, on a daemon of its own. Everything that goes wrong in the page
+// (exceptions, console errors, refused content, requests to other servers) is collected as faults.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
@@ -10,7 +10,7 @@ export const projector = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
 const { source: axeSource } = createRequire(import.meta.url)("axe-core");
-/* How long anything is waited for. Nobody promises a time: this only ends a test whose condition never comes about. */
+/* The longest wait for anything. It is no promise of speed: it only ends a test whose condition never becomes true. */
 const patience = 120000;
 const switches = [
     "--no-sandbox",
@@ -39,7 +39,7 @@ export async function startPage({ args = ["--workers", "2"], env = {} } = {}) {
     };
 }
 
-// `expected`: pieces of messages that the test provokes itself, such as the browser's own line on a 422.
+// `expected`: parts of messages that the test itself provokes, such as the browser's own line about a 422.
 async function openPage(browser, url, address, { viewport = projector, colorScheme = "light", expected = [] } = {}) {
     const context = await browser.newContext({ viewport, colorScheme });
     context.setDefaultTimeout(patience);
@@ -56,12 +56,12 @@ async function openPage(browser, url, address, { viewport = projector, colorSche
     return { page, faults, settle, close: () => context.close() };
 }
 
-// Gives a function that waits until a chapter is there and has all it asked for, drawn: no request is under way but the
-// event stream, and none follows within two frames.
+// Returns a function that waits until a chapter has loaded and drawn all it asked for: no request but the event stream is
+// pending, and none follows within two frames.
 function settling(page) {
     const asked = new Set();
     page.on("request", (request) => {
-        // With a page that is left ends what it asked for.
+        // Leaving a page ends its requests.
         if (request.isNavigationRequest()) asked.clear();
         if (!request.url().endsWith("/api/events")) asked.add(request);
     });
@@ -76,36 +76,36 @@ function settling(page) {
     };
 }
 
-/** What was asked to be drawn at the next frame is drawn after this. */
+/** Resolves when everything scheduled for the next frame is drawn. */
 const twoFrames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** The chapter in the address and its parameters, as the page itself has them: page.url() hears of them later. */
+/** The chapter in the address and its parameters, as the page itself sees them: page.url() lags behind. */
 export async function readAddress(page) {
     const [chapter, search] = (await page.evaluate(() => location.hash)).slice(1).split("?");
     return { chapter, parameters: new URLSearchParams(search) };
 }
 
-/** Fails where axe finds a violation, naming the rule and the element. */
+/** Asserts that axe finds no violation; the failure names the rule and the element. */
 export async function assertAccessible(page, what) {
     await page.evaluate(axeSource);
-    // Between two colours a button has neither.
+    // In the middle of a transition a button has neither of its colours.
     await page.evaluate(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)));
     const { violations } = await page.evaluate(() => globalThis.axe.run(document));
     const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
     assert.deepEqual(found, [], what);
 }
 
-/** The texts of a table's cells, row by row, headings first. `caption`: a part of it, or an expression. */
+/** The texts of a table's cells, row by row, headings first. `caption`: a part of its caption, or a regular expression. */
 export async function readTable(page, caption) {
     const table = page.locator("table", { has: page.locator("caption", { hasText: caption }) }).first();
     await table.waitFor();
-    // One table's rows at one instant: it may be drawn anew at any time.
+    // All rows in one call: the page may redraw the table at any time.
     return table.evaluate(({ rows }) =>
         [...rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim().replaceAll("\u202f", " "))),
     );
 }
 
-/** Moves the keyboard's cursor in a heatmap to a cell and gives what is read out there. */
+/** Moves a heatmap's cursor to a cell by keyboard and returns the text shown for it. */
 export async function readHeatmap(page, title, row, column) {
     const figure = page.locator("figure.heatmap", { has: page.locator("figcaption", { hasText: title }) }).first();
     await figure.locator("canvas").focus();
@@ -116,8 +116,8 @@ export async function readHeatmap(page, title, row, column) {
     return figure.locator("output").textContent();
 }
 
-/** Holds back the first answer to a request that fits, as a slow network would; gives what lets it through: that resolves
- * once the page has drawn what it made of it. */
+/** Holds back the answer to the first matching request, as a slow network would. `taken` resolves once the server has answered;
+ * `release()` lets the answer through and resolves when the page has drawn the result. */
 export async function holdAnswer(page, fits) {
     let release, arrived;
     const released = new Promise((resolve) => (release = resolve));
@@ -136,14 +136,14 @@ export async function holdAnswer(page, fits) {
         async release() {
             const request = await taken;
             release();
-            // The page may have given it up meanwhile.
+            // The page may have aborted the request meanwhile.
             await request.response().then((response) => response?.finished());
             await twoFrames(page);
         },
     };
 }
 
-/** Waits until `check` holds, for what arrives when it will. */
+/** Waits until `check` returns something true, and returns it. */
 export async function eventually(check, what, milliseconds = patience) {
     const end = Date.now() + milliseconds;
     let last;
@@ -156,5 +156,5 @@ export async function eventually(check, what, milliseconds = patience) {
         }
         await new Promise((resolve) => setTimeout(resolve, 100));
     } while (Date.now() < end);
-    return assert.fail(`${what} did not come about: ${last}`);
+    return assert.fail(`timed out waiting for ${what}: ${last}`);
 }

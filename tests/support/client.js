@@ -1,4 +1,4 @@
-// Calls to the API, and server-sent events, as the tests want them.
+// A client of the API for the tests: calls, and server-sent events.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -14,17 +14,17 @@ export const smallTraining = {
     epochs: 2,
 };
 
-/** A run of `train` that takes minutes on a fast machine too, so that it outlasts every test unless it is cancelled. */
+/** A run of `train` that takes minutes even on a fast machine, so that it outlasts every test unless it is cancelled. */
 export const longTraining = { ...smallTraining, train_examples: 20000, epochs: 10000 };
 
-/** Waits until it holds; the limit only keeps a test that fails from going on for ever. */
+/** Waits until `condition` holds. The time limit only keeps a failing test from running for ever. */
 export async function until(condition, what, seconds = 120) {
     for (const started = performance.now(); !(await condition()); await sleep(20)) {
         assert.ok(performance.now() - started < 1000 * seconds, `not within ${seconds} s: ${what}`);
     }
 }
 
-/** Whether it is a number between the two; null, which compares like 0, is none. */
+/** Whether `value` is a number from `least` to `most`. Null is not, although it compares like 0. */
 export const isNumber = (value, least = 0, most = Infinity) => typeof value === "number" && value >= least && value <= most;
 
 /** A copy of an object without one of its members. */
@@ -32,11 +32,11 @@ export function without(object, name) {
     return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
-/** The Set-Cookie lines of an answer. Debian's Node.js has them joined only. */
+/** The Set-Cookie lines of an answer. Debian's Node.js returns them only joined. */
 export const setCookies = (response) => (response.headers.get("set-cookie") ?? "").split(/, (?=\w+=)/).filter(Boolean);
 
 export class Client {
-    /** `headers` go with every call. */
+    /** `headers` are sent with every call. */
     constructor(url, headers = {}) {
         this.url = url;
         this.headers = headers;
@@ -46,7 +46,7 @@ export class Client {
         return fetch(this.url + path, { ...options, headers: { ...this.headers, ...options.headers } });
     }
 
-    /** GET, as JSON; fails unless the status is 200. */
+    /** The JSON answer to a GET; fails unless the status is 200. */
     async get(path) {
         const response = await this.fetch(path);
         const text = await response.text();
@@ -69,7 +69,7 @@ export class Client {
         });
     }
 
-    /** POST, as JSON; fails unless the status is `status`. */
+    /** The JSON answer to a POST; fails unless the status is `status`. */
     async create(path, body, status = 201) {
         const response = await this.post(path, body);
         const text = await response.text();
@@ -77,21 +77,21 @@ export class Client {
         return JSON.parse(text);
     }
 
-    /** Runs an experiment to its end, whatever that is, and however busy the machine. */
+    /** Runs an experiment to its end, in whatever state, however busy the machine is. */
     async runToEnd(parameters) {
         let run = await this.create("api/runs?wait=200", parameters);
         await until(async () => run.finished_at ?? (run = await this.get(`api/runs/${run.id}`)).finished_at, "the run ends", 600);
         return run;
     }
 
-    /** Runs an experiment, which must succeed. */
+    /** Runs an experiment to its end; fails unless it succeeds. */
     async run(parameters) {
         const run = await this.runToEnd(parameters);
         assert.equal(run.state, "succeeded", run.error);
         return run;
     }
 
-    /** The problem that a call is answered with; fails unless the status is `status`. */
+    /** The problem document that a call is answered with; fails unless the status is `status`. */
     async problem(status, path, options) {
         const response = await this.fetch(path, options);
         const text = await response.text();
@@ -111,7 +111,7 @@ export class Client {
         });
     }
 
-    /** The events of a stream until it closes, or until `enough(events)`; `opened` is called when it has begun. */
+    /** The events of a stream until it closes or `enough(events)` is true. `opened` is called once the stream is open. */
     async events(path, { lastEventId, enough = () => false, opened = () => {}, headers = {} } = {}) {
         const stop = new AbortController();
         if (lastEventId) headers = { ...headers, "Last-Event-ID": lastEventId };

@@ -1,4 +1,4 @@
-// The real program on a free port, with a data directory of its own: started for a test, ended after it.
+// Starts the real program for a test, on a free port and with a data directory of its own, and stops it afterwards.
 //
 //   const daemon = await startDaemon({ args: ["--workers", "1"] });
 //   await fetch(daemon.url + "api/health");
@@ -14,21 +14,21 @@ import { fileURLToPath } from "node:url";
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 export const program = process.env.ATTNLAB_PROGRAM ?? path.join(repository, "build/attnlab");
 
-/* A test that fails before its daemon is stopped would else keep its file from ending. This hook runs before the file's
- * own ones, which may stop a daemon and look at how it ended: they have a minute, and a file that is through does not
- * wait for it. */
+/* Without this, a test that fails before it stops its daemon would keep its file from ending. The hook runs before the
+ * file's own hooks, which may stop a daemon and check its exit, so it gives them a minute. The timer does not keep a
+ * finished file waiting. */
 const running = new Set();
 after(() => setTimeout(() => running.forEach((child) => child.kill("SIGKILL")), 60000).unref());
 
-/** Whether a sanitizer watches the program, which slows it down several times. */
+/** Whether the program is built with a sanitizer, which makes it several times slower. */
 export const isSanitized = () => /__[at]san_init/.test(readFileSync(program, "latin1"));
 
-/* The 5 s that the program has to end in, where nobody else wants its cores; of a core that it shares it gets a part. */
+/* The time that the program has to exit: 5 s on an idle machine, in proportion more if it has to share the cores. */
 export const endingMs = () => (isSanitized() ? 30000 : 5000) * Math.max(1, programsThatRun() / cpus().length);
 
 const programsThatRun = () => Math.max(loadavg()[0], Number(/ (\d+)\//.exec(readFileSync("/proc/loadavg", "utf8"))[1]));
 
-/* How long its address is waited for: only to end a test of a program that hangs. */
+/* The longest wait for the daemon's address. It only ends the test of a program that hangs. */
 const START_MS = 120000;
 
 /** Runs the program to its end: { code, signal, stdout, stderr }. */

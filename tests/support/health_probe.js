@@ -1,6 +1,5 @@
-// A process of its own that asks GET /api/health again and again, so that what the test does meanwhile delays no
-// question: health_probe.js URL. On a line of its input it answers with a line: the milliseconds of the slowest
-// question since the last.
+// health_probe.js URL: requests GET /api/health again and again, in a process of its own, so that the test's own work delays
+// no request. It answers each line of input with a line: the milliseconds of the slowest request since the previous line.
 import http from "node:http";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +14,7 @@ const ask = () =>
     });
 
 createInterface(process.stdin).on("line", () => {
-    // A question that is still open counts for as long as it has waited.
+    // A request that is still pending counts with the time that it has waited so far.
     const waiting = started === null ? 0 : performance.now() - started;
     console.log(Math.max(slowest, waiting));
     slowest = 0;

@@ -1,8 +1,9 @@
-/* A strict reader of safetensors files, for tests: what it takes, every reader must take.
+/* A strict reader of safetensors files, for tests: every other reader must accept the files that this one
+ * accepts.
  *
- * An 8-byte length; a JSON object of that length, {"name": {"dtype", "shape", "data_offsets"}}; the numbers,
- * without gap or overlap to the file's last byte. Only little-endian F32, only tensors in the order of their
- * numbers, and the numbers aligned to 8 bytes: so attnlab writes.
+ * A file is an 8-byte length; a JSON object of that length, {"name": {"dtype", "shape", "data_offsets"}}; and
+ * the numbers, without gap or overlap up to the last byte. This reader accepts what attnlab writes:
+ * little-endian F32 only, tensors in the order of their numbers, and numbers aligned to 8 bytes.
  * https://github.com/huggingface/safetensors describes the format. */
 #ifndef ATTNLAB_TESTS_SUPPORT_SAFETENSORS_READER_H
 #define ATTNLAB_TESTS_SUPPORT_SAFETENSORS_READER_H
@@ -17,13 +18,13 @@ enum { SAFETENSORS_MOST_TENSORS = 256, SAFETENSORS_MOST_DIMENSIONS = 8 };
 struct safetensors_entry {
     char name[128];
     size_t shape[SAFETENSORS_MOST_DIMENSIONS], rank;
-    size_t first, count; /* of its numbers, among all of the file's */
+    size_t first, count; /* its range among all numbers of the file */
 };
 
 struct safetensors_file {
     struct safetensors_entry entries[SAFETENSORS_MOST_TENSORS];
     size_t entry_count;
-    const unsigned char *numbers; /* within the bytes that were read */
+    const unsigned char *numbers; /* points into the bytes given to the reader */
     size_t number_count;
 };
 
@@ -42,7 +43,7 @@ static inline bool safetensors_read_shape(const json_t *shape, struct safetensor
     return true;
 }
 
-/* `*end` is where the last tensor's numbers end, in bytes, and becomes where this one's do. */
+/* `*end` is the byte where the previous tensor's numbers end; it is set to the end of this one's. */
 static inline bool safetensors_read_entry(const char *name, const json_t *value,
                                           struct safetensors_entry *entry, size_t *end) {
     const json_t *offsets = json_object_get(value, "data_offsets");
