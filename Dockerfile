@@ -13,7 +13,7 @@ COPY server server
 COPY web web
 RUN make install CFLAGS=-O2 DESTDIR=/image PREFIX=/usr
 
-# What the program does not use goes again: translations, manuals, OpenBLAS's copy of LAPACK.
+# Removes what the program does not use: translations, manuals, OpenBLAS's copy of LAPACK.
 FROM debian:bookworm-slim AS root
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
@@ -25,12 +25,13 @@ RUN apt-get update \
     && find /usr/share/doc -type f ! -name copyright -delete
 COPY --from=build /image /
 
-# As one layer, for a layer cannot give back the room of what it removes from the one below.
+# Copied into a single layer, because removing files in a layer does not free their space in the layer below.
 FROM scratch
 COPY --from=root / /
 USER attnlab
-# All of the container's own network; who reaches the port from outside is for `docker run -p` to say. Whoever does may run
-# experiments and delete their own; the lecturer's token is made at the first start, in /data/attnlab.token.
+# The program listens on all of the container's addresses; `docker run -p` decides who can reach the port from outside.
+# Everybody who can may run experiments and delete their own. The first start writes the lecturer's token to
+# /data/attnlab.token.
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ATTNLAB_LISTEN=0.0.0.0:8080 ATTNLAB_DATA=/data \
     ATTNLAB_ACCESS=token ATTNLAB_STUDENTS=run ATTNLAB_LOG_LEVEL=info
 VOLUME /data

@@ -1,4 +1,4 @@
-// Lint of the page's modules and of the tests: eslint's recommended rules, and what they leave out.
+// Lint rules for the page's modules and the tests: eslint's recommended rules and a few more.
 import js from "@eslint/js";
 import globals from "globals";
 

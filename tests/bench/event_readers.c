@@ -1,10 +1,10 @@
-/* A class that watches: event_readers HOST PORT PATH COUNT follows one run's event stream over COUNT
- * connections.
+/* event_readers HOST PORT PATH COUNT plays a class that watches a run: it follows the run's event stream over
+ * COUNT connections.
  *
- * It says "open" when every stream has begun, reads until the service has ended them all, and prints as JSON
- * what came. Ids must rise on every stream, and all streams must have the same events but for the steps, down
- * to the end. It takes as little of the machine as it can, because the service is what is measured: it reads
- * all sockets in rounds, some milliseconds apart, and looks at ids and names only. */
+ * It prints "open" when every stream has begun, reads until the service has closed them all, and prints a
+ * summary as JSON: whether ids rise on every stream, and whether all streams have the same events apart from
+ * steps, up to the end. Because the bench measures the service, the program uses as little processor time as
+ * it can: it reads all sockets in rounds, some milliseconds apart, and looks only at ids and names. */
 
 #include <netdb.h>
 #include <stdbool.h>
@@ -17,23 +17,24 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of FNV-1a, which mixes a stream's ids. */
+/* The prime of FNV-1a, which hashes a stream's ids. */
 static const uint64_t hash_prime = 1099511628211u;
 
 enum { READ_SIZE = 1 << 18, LINE_SIZE = 64, ROUND_NANOSECONDS = 20000000, EVENTS_AT_ONCE = 512 };
 
-/* What the next byte of an answer belongs to; its body comes in chunks, each behind a line with its size. */
+/* The part of an answer that the next byte belongs to. The body comes in chunks, each after a line with its
+ * size. */
 enum place { IN_HEAD, IN_CHUNK_SIZE, IN_CHUNK, BEHIND_CHUNK, AT_END };
 
 struct reader {
     int socket;
     enum place place;
     size_t chunk_left;
-    char line[LINE_SIZE]; /* the beginning of the current line of the head or of a chunk's size */
+    char line[LINE_SIZE]; /* the start of the current line of the head, or of the line with a chunk's size */
     size_t line_length;
-    char body_line[LINE_SIZE]; /* and of the body */
+    char body_line[LINE_SIZE]; /* the start of the current line of the body */
     size_t body_line_length;
-    uint64_t id, hash; /* of the last event; of all ids but those of steps */
+    uint64_t id, hash; /* the id of the last event; the hash of all ids except those of steps */
     size_t events, lasting_events;
     bool has_begun, is_in_order, has_end;
 };
@@ -46,7 +47,7 @@ static int fail(const char *what) {
     return EXIT_FAILURE;
 }
 
-/* A line of the body without its end; cut off behind LINE_SIZE. */
+/* A line of the body without its line break, cut off after LINE_SIZE bytes. */
 static void take_line(struct reader *reader, const char *line) {
     if (strncmp(line, "id: ", 4) == 0) {
         uint64_t id = strtoull(line + 4, NULL, 10);
@@ -62,7 +63,8 @@ static void take_line(struct reader *reader, const char *line) {
     }
 }
 
-/* Adds bytes to a line up to its end, which is then true and left out. Returns how many were taken. */
+/* Appends bytes to a line up to its line break, which is dropped and reported. Returns the number of bytes
+ * consumed. */
 static size_t gather_line(char line[LINE_SIZE], size_t *length, const char *bytes, size_t size,
                           bool *is_whole) {
     const char *end = memchr(bytes, '\n', size);
@@ -88,7 +90,8 @@ static void take_body(struct reader *reader, const char *bytes, size_t size) {
     }
 }
 
-/* A line of the framing: of the head, which ends with an empty one, of a chunk's size, or behind a chunk. */
+/* A line of the framing: a line of the head, which ends with an empty line, a chunk's size, or the line break
+ * after a chunk. */
 static void take_frame_line(struct reader *reader) {
     bool is_empty = reader->line[0] == '\r';
     if (reader->place == IN_HEAD) {
@@ -123,7 +126,7 @@ static void take_bytes(struct reader *reader, const char *bytes, size_t size) {
     }
 }
 
-/* Reads all that has come. */
+/* Reads everything that has arrived. */
 static void read_socket(struct reader *reader, char *buffer) {
     ssize_t size = recv(reader->socket, buffer, READ_SIZE, MSG_DONTWAIT);
     if (size > 0) {

@@ -1,8 +1,8 @@
-"""The service: how soon it is there, what it costs at rest, how it answers while it trains, what a class that watches
-costs the training, what more cores bring.
+"""Measures the service: its start, its cost at rest, its answers during training, how much a watching class slows the
+training, and what more cores gain.
 
-Every figure is of the real daemon over HTTP, on a data directory of its own. Answers under load are counted by wrk
-(Debian: wrk; skipped without it). Where a figure is repeated, the median is shown and all are in the JSON.
+Every figure is of the real daemon over HTTP, with a data directory of its own. wrk (Debian: wrk; skipped without it) counts
+answers under load. Of repeated figures the table shows the median, and the JSON has all.
 """
 import contextlib
 import http.client
@@ -33,7 +33,7 @@ CHAPTER = [
 
 
 class Daemon:
-    """A running service; leaving the `with` ends it."""
+    """A running service; leaving the `with` block ends it."""
 
     def __init__(self, program, data, *arguments):
         command = [program, "serve", "--listen", "127.0.0.1:0", "--data", data, *arguments]
@@ -74,7 +74,7 @@ class Daemon:
 
 
 class Folder:
-    """A data directory for as long as it is needed."""
+    """A data directory that exists only inside its `with` block."""
 
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="attnlab-bench-")
@@ -91,7 +91,7 @@ def timed(action):
 
 
 def measure_starts(program):
-    """Milliseconds from the command to the line with the address: without data, and again with what a run left."""
+    """Milliseconds from the command to the line with the address: with an empty data directory, and with a run's data."""
     fresh, again = [], []
     for _ in range(STARTS):
         with Folder() as data:
@@ -104,7 +104,7 @@ def measure_starts(program):
 
 
 def count_switches(process):
-    """Voluntary and involuntary context switches of all threads so far: how often any of them was woken."""
+    """Voluntary and involuntary context switches of all threads so far, which tell how often a thread was woken."""
     counts = [0, 0]
     for status in Path(f"/proc/{process}/task").glob("*/status"):
         found = re.findall(r"ctxt_switches:\s*(\d+)", status.read_text())
@@ -128,7 +128,7 @@ def measure_idle(daemon):
 
 
 def measure_first_event(daemon):
-    """Milliseconds from sending a POST to the first event of that run on a stream that was open before."""
+    """Milliseconds from sending a POST to the run's first event on a stream that was already open."""
     times = []
     for _ in range(POSTS):
         stream = http.client.HTTPConnection(urlsplit(daemon.url).netloc, timeout=60)
@@ -146,7 +146,7 @@ def measure_first_event(daemon):
 
 
 def measure_snapshots(program):
-    """Milliseconds for an attention matrix of 240 x 240: the very first, which loads the run, and those after."""
+    """Milliseconds for an attention matrix of 240 x 240: the first, which loads the run, and later ones."""
     result = {}
     with Folder() as data:
         with Daemon(program, data) as daemon:
@@ -176,7 +176,7 @@ def ask_with_wrk(daemon, path, connections):
 
 
 def measure_answers(daemon, tell):
-    """GET of a run that trains: at rest with 8 connections, then with one while two workers train an LSTM each."""
+    """GET of a run: over 8 connections at rest, and over one while two workers train an LSTM each."""
     if shutil.which("wrk") is None:
         tell("skipped: answers under load need wrk (Debian: wrk)")
         return None
@@ -192,7 +192,7 @@ def measure_answers(daemon, tell):
 
 
 def processor_seconds(process, thread=None):
-    """Of a process, or of those of its threads that have this name."""
+    """Processor time in seconds of a process, or of only its threads with this name."""
     threads = Path(f"/proc/{process}/task").iterdir()
     used = [task for task in threads if thread in (None, (task / "comm").read_text().strip())]
     fields = [(task / "stat").read_text().rpartition(")")[2].split() for task in used]
@@ -200,7 +200,7 @@ def processor_seconds(process, thread=None):
 
 
 class Readers:
-    """Many event streams of one run, in a process of their own (event_readers.c)."""
+    """Many event streams of one run, read by a process of their own (event_readers.c)."""
 
     def __init__(self, program, daemon, run, count):
         address = urlsplit(daemon.url)
@@ -214,7 +214,7 @@ class Readers:
 
 
 def measure_watched_training(daemon, readers_program, count):
-    """Training steps a second of two runs at once, with so many streams on the first, and what the streams took."""
+    """Training steps per second of two runs at once, with `count` streams on the first, and the streams' processor time."""
     runs = [daemon.run(epochs=10000, seed=seed)["id"] for seed in range(2)]
     readers = Readers(readers_program, daemon, runs[0], count) if count else None
     time.sleep(0.5)
@@ -242,10 +242,10 @@ def measure_watched_training(daemon, readers_program, count):
 
 
 def measure_crowd(program, readers_program, tell):
-    """Training alone and watched by a class, in turn. The readers' own processor time is taken off: of `cores` cores,
-    training could have had only what they left."""
+    """Trains unwatched and watched by a class, in turn. `slowdown_without_clients` takes into account that training can
+    have only the processor time that the readers leave."""
     if not readers_program.exists():
-        tell(f"skipped: a class that watches needs {readers_program}, which make bench builds")
+        tell(f"skipped: the watching class needs {readers_program}, which make bench builds")
         return None
     counts = {"alone": 0, "watched": STREAMS}
     with Folder() as data, Daemon(program, data, "--workers", "2") as daemon:
@@ -262,7 +262,7 @@ def measure_crowd(program, readers_program, tell):
 
 @contextlib.contextmanager
 def another_program():
-    """One that keeps a core busy, beside whatever is measured."""
+    """Runs a program that keeps a core busy during a measurement."""
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
         try:
             yield
@@ -271,15 +271,15 @@ def another_program():
 
 
 def time_runs(program, workers, model, epochs, count):
-    """Seconds of the slowest of `count` runs that begin together on a fresh service."""
+    """Seconds that the slowest of `count` runs takes, all started together on a new service."""
     with Folder() as data, Daemon(program, data, "--workers", str(workers)) as daemon:
         runs = [daemon.run(model=model, epochs=epochs, seed=seed)["id"] for seed in range(count)]
         return max(daemon.finish("/api/runs/" + run)["result"]["seconds"] for run in runs)
 
 
 def measure_speedup(program, model, epochs):
-    """Seconds of one run on one worker and, in turn, on as many as the machine has cores; and of as many runs at once,
-    one on each: more than these gain, cores that share memory and clock do not give one run."""
+    """Seconds of one run on one worker, of one run on as many workers as there are cores, and of as many runs at once, in
+    turn. The last shows what cores that share memory and clock can gain at most, even for one run."""
     cores = os.cpu_count()
     ways = {"one": (1, 1), "all": (cores, 1), "each": (cores, cores)}
     seconds = {name: [] for name in ways}
@@ -354,7 +354,7 @@ def format_report(report):
     lines.append(line("POST of a run to its first event", f"{median(report['first_event_ms']):.1f}", "ms", "< 500"))
     if answers:
         quiet, busy = answers["idle"], answers["training"]
-        lines.append(line("GET of a run, idle", f"{quiet['requests_per_second']:.0f}", "a second"))
+        lines.append(line("GET of a run, idle", f"{quiet['requests_per_second']:.0f}", "per second"))
         lines.append(line("GET of a run while two train, half within", f"{busy['p50_ms']:.2f}", "ms"))
         lines.append(line("GET of a run while two train, 99 % within", f"{busy['p99_ms']:.2f}", "ms", "< 10"))
     if report["crowd"]:

@@ -1,5 +1,5 @@
-/* How fast this machine multiplies matrices: prints the GFLOP/s of single-precision products of 1024 x 1024
- * matrices on one thread, the best of ten. The bench gives each model's speed as a share of it. */
+/* Prints the GFLOP/s at which this machine multiplies single-precision matrices of 1024 x 1024 on one thread,
+ * the best of ten. The benchmark reports each model's speed as a share of it. */
 #include "core/math/arena.h"
 #include "core/math/matrix.h"
 

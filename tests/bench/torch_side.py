@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""PyTorch's side of `make bench`: trains the same models on the same tasks, one thread.
+"""PyTorch's side of `make bench`: trains the same models on the same tasks, on one thread.
 
-Reads lines "model epochs" and answers each with one line of JSON: seconds of wall clock and of processor for the whole
-run (data, weights, training, evaluation after each epoch, attention at the end), importing PyTorch left out, and the
-largest resident size so far in bytes. The numbers of a run (losses, accuracies) are compared elsewhere: tests/reference.
+Reads lines "model epochs" and answers each with one line of JSON: the seconds of wall clock and of processor time for the
+whole run (data, weights, training, evaluation after each epoch, attention at the end), not counting the import of PyTorch,
+and the largest resident size so far in bytes. tests/reference compares a run's numbers (losses, accuracies).
 """
 import json
 import os

@@ -1,7 +1,7 @@
-"""Training by attnlab and by PyTorch in turn: seconds a run, ratio, arithmetic a second, memory.
+"""Measures training by attnlab and by PyTorch in turn: seconds per run, their ratio, operations per second, memory.
 
-One thread on both sides. The repetitions alternate, because a machine's speed drifts over minutes: only the ratio of what
-ran side by side means something. Without PyTorch for /usr/bin/python3 attnlab's side is measured alone.
+One thread on both sides. The repetitions alternate, because a machine's speed drifts over minutes: only the ratio of
+neighbouring runs means anything. If /usr/bin/python3 has no PyTorch, attnlab is measured alone.
 """
 import json
 import os
@@ -16,9 +16,9 @@ TORCH_PYTHON = "/usr/bin/python3"
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ATTNLAB_WORKERS": "1"}
 
 LENGTH, WIDTH, TEXT_LENGTH, HIDDEN = 60, 32, 20, 64
-# Multiplications and additions of the forward pass for one example, as the models' formulas have them; a backward pass
-# takes twice as many. attnlab gets the same results with fewer, so its figure says how fast it would have to compute to be
-# as fast without its shortcuts.
+# Multiplications and additions of the forward pass for one example, counted from the models' formulas; a backward pass
+# takes twice as many. attnlab gets the same results with fewer operations, so its figure says how fast it would have to
+# compute to take the same time without its shortcuts.
 RECURRENT = 2 * LENGTH * (WIDTH * WIDTH + WIDTH)
 ATTENTION = 2 * (3 * LENGTH * WIDTH * WIDTH + 2 * LENGTH * LENGTH * WIDTH)
 BLOCK = 2 * (TEXT_LENGTH * WIDTH * (4 * WIDTH + 2 * HIDDEN) + 2 * TEXT_LENGTH * TEXT_LENGTH * WIDTH)
@@ -44,7 +44,7 @@ def has_torch():
 
 
 def run_attnlab(program, arguments, epochs):
-    """One whole run of the program, its start included."""
+    """One complete run of the program, including its start."""
     command = [program, "run", "train", *arguments, "--epochs", str(epochs), "--json"]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, **ONE_THREAD})
@@ -54,7 +54,7 @@ def run_attnlab(program, arguments, epochs):
 
 
 def peak_bytes(program, arguments):
-    """The largest resident size of a run of one epoch (it does not grow with their number)."""
+    """The largest resident size of a run of one epoch (more epochs take no more memory)."""
     command = [program, "run", "train", *arguments, "--epochs", "1", "--json"]
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **ONE_THREAD})
     _, status, usage = os.wait4(child.pid, 0)
@@ -135,7 +135,7 @@ def measure(program, options, tell):
         if options.only and case[0] not in options.only:
             continue
         if case[0] == "transformer on text" and reviews is None:
-            tell("skipped: transformer on text needs reviews.tsv, looked for by ATTNLAB_REFERENCE")
+            tell("skipped: transformer on text needs reference/reviews.tsv in the folder ATTNLAB_REFERENCE")
             continue
         tell(f"measuring {case[0]}")
         rows.append(measure_case(program, case, options, reviews))
@@ -143,7 +143,7 @@ def measure(program, options, tell):
 
 
 HEADER = (
-    "training, one thread, seconds a run   attnlab  PyTorch  ratio (CPU)  target  GFLOP/s  of sgemm    MB  PyTorch MB"
+    "training, one thread, seconds per run   attnlab  PyTorch  ratio (CPU)  target  GFLOP/s  of sgemm    MB  PyTorch MB"
 )
 
 

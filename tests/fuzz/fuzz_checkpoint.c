@@ -1,8 +1,8 @@
-/* Checkpoints and weights as a damaged store could give them: whatever the bytes, a run that goes on from
- * them ends well or with an error, and a model with any weights can be asked.
+/* Checkpoints and weights as a damaged store could return them. Whatever the bytes, a run that resumes from
+ * them succeeds or fails with an error, and a model predicts with any weights.
  *
- * The first byte chooses the model. A checkpoint has a checksum that no fuzzer finds, so the harness corrects
- * it: then the members behind it are tried. The bytes are also taken as they are, and as weights. */
+ * The first byte chooses the model. No fuzzer would find a checkpoint's checksum, so the harness corrects it
+ * to reach the members after it. The bytes are also tried unchanged, and as weights. */
 #include "core/experiments/experiment.h"
 #include "core/training/checkpoint.h"
 #include "core/training/inspection.h"

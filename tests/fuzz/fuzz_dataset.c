@@ -1,5 +1,5 @@
-/* Data sets from anybody: whatever the bytes, a parse gives rows that hang together and make a task, or an
- * error with a message in UTF-8. The first byte chooses between CSV and TSV. */
+/* Uploaded data sets. Whatever the bytes, parsing gives consistent rows that make a task, or an error with a
+ * message in UTF-8. The first byte chooses between CSV and TSV. */
 #include "core/tasks/dataset.h"
 #include "core/tasks/task.h"
 #include "core/tasks/utf8.h"
@@ -34,7 +34,7 @@ static void check_rows(const struct dataset *dataset) {
     }
 }
 
-/* Every id is below the vocabulary's size, and every text encodes to the ids it has. */
+/* Checks that every id is below the vocabulary's size, and that every text encodes to its stored ids. */
 static void check_task(const struct dataset *dataset) {
     struct error error = {0};
     bool is_text = dataset->kind == DATASET_TEXT;

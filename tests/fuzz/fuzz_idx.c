@@ -1,4 +1,4 @@
-/* IDX files from anybody: whatever the bytes, idx_parse gives values that are all there, or an error. */
+/* IDX files. Whatever the bytes, idx_parse gives values that lie entirely within them, or an error. */
 #include "core/tasks/idx.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* Parameters from anybody: the first byte chooses an experiment, the rest is the JSON of its parameters.
+/* Parameters of experiments: the first byte chooses an experiment, the rest is the JSON of its parameters.
  *
- * Whatever it says, reading and preparing it gives faults with messages in UTF-8, or parameters that are the
- * same when written, read and prepared again. Given matrices are then computed with: the result is JSON. */
+ * Whatever the JSON, reading and preparing it gives faults with messages in UTF-8, or parameters that stay
+ * the same when written, read and prepared again. Experiments on given matrices are then run: the result is
+ * JSON. */
 #include "core/experiments/experiment.h"
 #include "core/tasks/dataset.h"
 #include "core/tasks/utf8.h"
@@ -50,7 +51,7 @@ static void check_utf8(const char *text) {
     }
 }
 
-/* Whether the parameters can be used; checks what is said about them where not. */
+/* Whether the parameters are valid; if they are not, checks the messages about them. */
 static bool read_and_prepare(const struct experiment *experiment, const json_t *object,
                              struct parameter_set *set) {
     struct parameter_faults faults = {0};
@@ -98,7 +99,7 @@ static double no_time(void *owner) {
     return 0;
 }
 
-/* Only what takes no time to compute. */
+/* Runs only what takes next to no time. */
 static void check_result(const struct experiment *experiment, const struct parameter_set *set) {
     struct text text = {0};
     struct error error = {0};

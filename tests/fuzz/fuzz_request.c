@@ -1,9 +1,9 @@
-/* Requests from anybody: the bytes go over a real connection to the whole service (parser, guards, router,
- * query, headers, bodies, event streams), whose runs are stored and queued but never worked on.
+/* HTTP requests: the bytes go over a real connection to the whole service (parser, guards, router, query,
+ * headers, bodies, event streams), which stores and queues runs but never starts them.
  *
- * Whatever comes in, the service answers with statuses it knows and goes on answering: every request is
- * followed by one for the health, and libFuzzer's own time limit says when an answer is missing. A client
- * that waits is let go by draining, as at the end of the service. */
+ * Whatever the bytes, the service answers with one of its statuses and keeps answering: each input is
+ * followed by a request for the health, and libFuzzer's time limit reports a missing answer. Draining, as at
+ * the end of the service, releases clients that wait. */
 #include "server/api/service.h"
 #include "server/http/http.h"
 
@@ -23,7 +23,7 @@ static struct service service;
 static struct http *http;
 static struct options options;
 static struct sockaddr_in address = {.sin_family = AF_INET};
-static char ending[64]; /* of the last answer, for people */
+static char ending[64]; /* how the last answer ended, for the message below */
 static char directory[] = "/tmp/attnlab-fuzz-XXXXXX";
 
 static void remove_directory(void) {
@@ -59,7 +59,7 @@ static int connect_client(void) {
     return client;
 }
 
-/* What the service says until it closes the connection or is silent for `patience_ms`. */
+/* Reads the service's answer until the connection closes or nothing has come for `patience_ms`. */
 static size_t read_answer(int client, char *answer, size_t size, int patience_ms) {
     struct pollfd readable = {.fd = client, .events = POLLIN};
     size_t length = 0;
@@ -75,7 +75,7 @@ static size_t read_answer(int client, char *answer, size_t size, int patience_ms
     return length;
 }
 
-/* A status line of ours or of libmicrohttpd's. */
+/* Checks that the answer, if any, has a status that attnlab or libmicrohttpd sends. */
 static void check_answer(const char *answer, size_t length) {
     static const char *const statuses[] = {"100", "200", "201", "204", "304", "400", "403",
                                            "404", "405", "409", "411", "413", "414", "415",
@@ -100,8 +100,8 @@ static size_t ask_health(char *answer, size_t size) {
     return length;
 }
 
-/* Broken connections stay until their time is over, and while they fill the places of this address a new one
- * is closed at once: come again. */
+/* Broken connections stay open until they time out. While they use up this address's limit, the service
+ * closes a new connection at once, so try again. */
 static void check_health(void) {
     char answer[1024];
     size_t length = ask_health(answer, sizeof answer);
@@ -111,13 +111,13 @@ static void check_health(void) {
     }
     const char *expected = atomic_load(&service.is_draining) ? "HTTP/1.1 503" : "HTTP/1.1 200";
     if (length < 12 || memcmp(answer, expected, 12) != 0) {
-        fprintf(stderr, "%s is expected; the answer is: %.*s; then: %s\n", expected, (int)length, answer,
-                ending);
+        fprintf(stderr, "expected %s; got: %.*s; then: %s\n", expected, (int)length, answer, ending);
         abort();
     }
 }
 
-/* Lets go whoever waits for a run or for events: they are looked after before the health is. */
+/* Releases clients that wait for a run or for events. The service serves them before it answers for its
+ * health. */
 static void release_waiting(void) {
     atomic_store(&service.is_draining, true);
     parking_wake_all(service.parking);

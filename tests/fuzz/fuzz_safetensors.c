@@ -1,6 +1,7 @@
-/* Exported weights. An even first byte: the next bytes choose a model and its sizes; whatever they are, the
- * file that is written is read by the strict reader, with the model's names, shapes and numbers. An odd one:
- * the rest is a file for the reader, which the tests trust: it takes only what hangs together. */
+/* Exported weights. After an even first byte, the next bytes choose a model and its sizes; the strict reader
+ * must accept the file that is written, and find the model's names, shapes and numbers. After an odd first
+ * byte, the rest is a file for the reader itself, which the tests rely on: it must accept only consistent
+ * files. */
 #include "core/model/models.h"
 #include "core/model/safetensors.h"
 #include "tests/support/safetensors_reader.h"
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static struct safetensors_file file;
 
-/* Every combination that `train` allows, in small. */
+/* Every combination that `train` allows, with small sizes. */
 static struct model choose_model(const uint8_t choices[CHOICES]) {
     static const size_t heads[] = {1, 2, 4};
     struct model_options options = {.steps = 1 + choices[1] % 50,

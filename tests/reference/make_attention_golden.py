@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Where PyTorch's attention ends after 60 epochs: python3 make_attention_golden.py > golden_attention.h
+"""The results of PyTorch's attention after 60 epochs: python3 make_attention_golden.py > golden_attention.h
 
-Needs python3-torch and some minutes. The chapter's attention with positions, seeds 0, 1 and 2: the test accuracy
-and the attention by key, averaged over the first 200 test examples and all queries.
+Needs python3-torch and some minutes. For the chapter's attention with positions, with seeds 0, 1 and 2: the test
+accuracy, and the attention on each key, averaged over the first 200 test examples and all queries.
 """
 import torch
 import torch.nn as nn

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes tests/reference/golden_experiment.h: what PyTorch 1.13 and numpy give for the experiments.
+"""Writes tests/reference/golden_experiment.h: the results of PyTorch 1.13 and numpy for the experiments.
 
 Run as `tests/reference/make_experiment_golden.py > tests/reference/golden_experiment.h` with python3-torch installed.
-Each golden_* array holds one tensor, flattened, in digits that give the float32 back.
+Each golden_* array holds one flattened tensor, with enough digits to restore each float32.
 """
 import math
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The lab sheet's runs on reviews.tsv, from the reference folder's lab.json (PyTorch's numbers):
+"""Writes the lab sheet's runs on reviews.tsv, PyTorch's numbers in lab.json, as a C header:
 
     python3 make_lab_golden.py lab.json > golden_lab.h
 """

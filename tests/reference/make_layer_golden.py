@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Single layers as PyTorch computes them: python3 make_layer_golden.py > golden_layers.h
 
-Needs python3-torch. For the linear layer, the RNN, the LSTM and attention averaged over its queries (plain, and causal):
-parameters and input drawn from seed 1, the output, and the gradients of sum(output * weights).
+Needs python3-torch. For the linear layer, the RNN, the LSTM and attention averaged over its queries (plain and causal):
+the parameters and the input, drawn with seed 1, the output, and the gradients of sum(output * weights).
 """
 import textwrap
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes tests/reference/golden_mobilenet.h: what PyTorch gives for convolutions with TensorFlow's padding, for the
-bilinear resize, and for a small network built like MobileNetV2.
+"""Writes tests/reference/golden_mobilenet.h: PyTorch's results for convolutions with TensorFlow's padding, for
+bilinear resizing, and for a small network built like MobileNetV2.
 
 Run as `tests/reference/make_mobilenet_golden.py > tests/reference/golden_mobilenet.h` with python3-torch installed.
-Inputs and weights are not written: the tests draw them from the same numpy stream, in the same order.
+Inputs and weights are left out: the tests draw them from the same numpy stream, in the same order.
 """
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ def c_float(value):
 
 
 def same_padding(extent, stride):
-    """tf.nn.convolution's documentation: how many zeros SAME puts before and after, for a filter of 3."""
+    """The number of zeros that SAME puts before and after, for a filter of 3 (see tf.nn.convolution's documentation)."""
     total = max(3 - stride, 0) if extent % stride == 0 else max(3 - extent % stride, 0)
     return total // 2, total - total // 2
 

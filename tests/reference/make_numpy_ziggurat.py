@@ -2,9 +2,9 @@
 """Writes core/random/numpy_ziggurat.c: the strips of numpy's ziggurat for normal values.
 
 The tables are computed from the outermost strip inwards in plain doubles. numpy's own density of strip 38 came
-from an exp that was one unit off in the last place, and everything further in depends on it; with that one
-value corrected all three columns are numpy's, byte for byte. The script makes sure of it by finding them in
-numpy's library, so it needs numpy 1.24 installed.
+from an exp that was off by one unit in the last place, and all strips further in depend on it. With that one value
+adjusted, all three columns equal numpy's byte for byte. The script verifies this by finding them in numpy's
+library, so it needs numpy 1.24.
 
     /usr/bin/python3 tests/reference/make_numpy_ziggurat.py > core/random/numpy_ziggurat.c
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes tests/reference/golden_*.h: what torch and numpy draw, for the unit tests of core/random.
+"""Writes tests/reference/golden_*.h: numbers drawn by torch and numpy, for the unit tests of core/random.
 
-Every case holds a short look at the values as bit patterns, or the FNV-1a hash of all their bytes, and the next
-output of the generator after them, which shows that exactly as many outputs were consumed. Made with torch
-1.13.1 and numpy 1.24.2 on x86-64 with AVX2.
+Every case holds either some values as bit patterns or the FNV-1a hash of all their bytes, and the generator's next
+output, which shows that exactly as many outputs were consumed. Made with torch 1.13.1 and numpy 1.24.2 on x86-64
+with AVX2.
 
     /usr/bin/python3 tests/reference/make_random_golden.py
 """
@@ -27,7 +27,7 @@ def fnv(data):
 
 
 def hash_of(values):
-    """Of a torch tensor or numpy array; integers count as int64."""
+    """The FNV-1a hash of a torch tensor or numpy array; integers are hashed as int64."""
     array = values.detach().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
     if array.dtype.kind in "iu":
         array = array.astype(np.int64)
@@ -104,7 +104,7 @@ def write_torch_random():
         rows += [[count, i, float_bits(v)] for i, v in enumerate(torch.randn(count).tolist())]
     out.table("golden_normal_values", "uint32_t count, index, bits;", rows)
 
-    # A value kept from an odd count is used by the next short draw, whatever is drawn in between.
+    # The value kept from a draw of odd length is used by the next short draw, whatever is drawn in between.
     rows = []
     for seed in SEEDS:
         torch.manual_seed(seed)
@@ -186,7 +186,7 @@ def write_torch_loader():
     out = Header("golden_torch_loader", "The order in which torch's DataLoader delivers examples")
     rows = []
     for seed in (0, 1, 2, -3):
-        # The loop leaves every epoch after `limit` batches; 0: it takes all of them.
+        # The loop breaks off every epoch after `limit` batches; 0 means no limit.
         for count, batch, epochs, limit in ((2000, 64, 3, 0), (64, 16, 5, 0), (10, 3, 7, 0), (1, 1, 4, 0),
                                             (1, 4, 3, 0), (5, 8, 4, 0), (64, 16, 5, 4), (64, 16, 5, 2), (10, 3, 5, 4), (10, 3, 5, 3), (3, 1, 6, 3)):
             generator = torch.Generator().manual_seed(seed)
@@ -262,7 +262,7 @@ def write_numpy_random():
     for seed in seeds:
         for low, high, count in ((0, 10, 51), (0, 1, 3), (-5, 6, 50), (0, 2**31, 7), (0, 2**32 - 1, 7), (0, 2**32, 7), (3, 2**32 + 4, 50),
                                  (0, 3 * 2**30, 50), (0, 3 * 2**61, 50), (-2**63, 2**63 - 1, 5)):
-            # The random() after an odd count leaves the kept half alone; the integer after it uses that.
+            # random() after an odd count does not use the kept half; the next integer does.
             draw = lambda g: np.concatenate([g.integers(low, high, count), [int(g.random() * 2**53)], g.integers(0, 27, 1)])
             rows.append([seed_text(seed), "INT64_MIN" if low == -2**63 else low, high, count, *case(seed, draw)])
     out.table("golden_numpy_integers", "uint64_t seed; int64_t low, high; uint32_t count; uint64_t hash; uint64_t next;", rows)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """PyTorch's numbers for the lab's transformer on a small data set: python3 make_text_golden.py > golden_text.h
 
-Draws 160 lines `label<TAB>text` with one decisive word each (128 train), and trains the lab sheet's TinyTransformer
-on them: per case the first losses, the accuracy, the logits of three test lines, the attention of the first, and in
-how many of the test lines the decisive word is the most attended one. Needs python3-torch.
+Draws 160 lines `label<TAB>text` with one decisive word each, and trains the lab sheet's TinyTransformer on 128 of them.
+Writes for each case the first losses, the accuracy, the logits of three test lines, the attention of the first, and
+the number of test lines whose most attended word is the decisive one. Needs python3-torch.
 """
 import random
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What PyTorch gives for the chapter's four models: python3 make_training_golden.py > golden_training.h
+"""PyTorch's results for the chapter's four models: python3 make_training_golden.py > golden_training.h
 
-Needs python3-torch. The losses of the first 64 steps of seeds 0, 1 and 2, and for seed 0 the loss, the logits
-and every gradient of the first batch before any step (the first 16 training examples, in order).
+Needs python3-torch. Writes the losses of the first 64 steps with seeds 0, 1 and 2, and for seed 0 the loss, the logits
+and all gradients of the first 16 training examples, in order, before any step.
 """
 import textwrap
 
@@ -14,7 +14,7 @@ from models import BATCH, LENGTH, MODELS, first_element
 
 torch.set_num_threads(1)
 
-# The order in which the classes make their parameters, which named_parameters() does not keep.
+# The order in which the classes create their parameters; named_parameters() returns another.
 ORDER = "inp.weight inp.bias pos q.weight q.bias k.weight k.bias v.weight v.bias fc.weight fc.bias".split()
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """PyTorch's numbers for the transformer's layers: python3 make_transformer_golden.py > golden_transformer.h
 
-For every layer: what its constructor draws with seed 3, then parameters disturbed by 0.1 randn (so that norms and
-biases count), an input, a gradient of the output, and from those the output and all gradients. Needs python3-torch.
+Writes for every layer the parameters that its constructor draws with seed 3; then these with 0.1 randn added (so that
+norms and biases matter), an input, a gradient of the output, and the resulting output and gradients.
+Needs python3-torch.
 """
 import sys
 
@@ -12,7 +13,7 @@ from torch import nn
 from models import Block, Heads, TorchHeads, masked_mean
 
 COUNT, STEPS, WIDTH, HEADS, HIDDEN, VOCABULARY = 2, 4, 4, 2, 6, 6
-LENGTHS = (4, 2)  # present steps of the two examples
+LENGTHS = (4, 2)  # the two examples' lengths without padding
 
 
 class MaskedMean(nn.Module):

@@ -1,7 +1,7 @@
 """The models as PyTorch classes, with the parameter names that attnlab exports, and the chapter's examples.
 
-Used by the scripts that make golden values, by test_pytorch.py and by the benchmark. Every class makes its parts in the
-order in which the chapter's or the lab's does: that is the order in which PyTorch draws them.
+Used by the scripts that make golden values, by test_pytorch.py and by the benchmark. Every class creates its parts in
+the same order as the chapter's or the lab's class, because PyTorch draws their weights in that order.
 """
 import math
 
@@ -13,13 +13,13 @@ LENGTH, WIDTH, BATCH = 60, 32, 64
 
 
 def first_element(count, steps, seed):
-    """Values (count, steps, 1), and whether the first of each example is above 0."""
+    """Values of shape (count, steps, 1), and for each example whether its first value is above 0."""
     values = np.random.default_rng(seed).normal(0, 1, (count, steps, 1)).astype(np.float32)
     return torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
 
 
 def attend(query, key, value, hidden=None):
-    """The weights, and the values they average; `hidden` (broadcast to the scores): no key is seen there."""
+    """The weights, and the values averaged by them. Keys are masked where `hidden` (broadcast to the scores) is true."""
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
     if hidden is not None:
         scores = scores.masked_fill(hidden, -math.inf)
@@ -70,7 +70,7 @@ class Heads(nn.Module):
 
 
 class TorchHeads(nn.Module):
-    """PyTorch's own."""
+    """PyTorch's own nn.MultiheadAttention, behind the interface of Heads."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -98,7 +98,7 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    """The lab's TinyTransformer; `blocks` lists its blocks, however many. Without positions it still draws them."""
+    """The lab's TinyTransformer with any number of blocks, listed in `blocks`. It draws positions even if it has none."""
 
     def __init__(self, vocabulary_size, steps=20, heads=4, feedforward_width=64, layers=1, position=True):
         super().__init__()

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""attnlab and PyTorch side by side, as a student would compare them: the daemon over HTTP, PyTorch in this process.
+"""Compares attnlab and PyTorch as a student would: attnlab's daemon over HTTP, PyTorch in this process.
 
-A run of two epochs (64 steps for numbers, 50 for text) must have PyTorch's losses, and its exported weights, loaded into the
-PyTorch class by load_state_dict, must give its logits, probabilities and attention. The seeds are others than those of the
-committed golden values. Needs python3-torch; tests/run skips this file without it.
+A run of two epochs (64 steps on numbers, 50 on text) must have PyTorch's losses. Its exported weights, loaded into the
+PyTorch class by load_state_dict, must give the same logits, probabilities and attention. The seeds differ from those of
+the committed golden values. Needs python3-torch; without it tests/run skips this file.
 """
 import json
 import os
@@ -27,7 +27,7 @@ SEED = 5
 
 
 def read_safetensors(data):
-    """Header length in 8 bytes, a JSON header, then the tensors."""
+    """The tensors of a safetensors file: the header's length in 8 bytes, a JSON header, then the numbers."""
     size = int.from_bytes(data[:8], "little")
     header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
     tensors = {}
