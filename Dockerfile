@@ -17,7 +17,7 @@ RUN make install CFLAGS=-O2 DESTDIR=/image PREFIX=/usr
 FROM debian:bookworm-slim AS root
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        libhdf5-103-1 libjansson4 libmicrohttpd12 libnettle8 libopenblas0-pthread libsqlite3-0 zlib1g \
+        libhdf5-103-1 libjansson4 libmicrohttpd12 libnettle8 libopenblas0-pthread libsqlite3-0 libutf8proc2 zlib1g \
     && useradd --system --no-create-home --uid 10001 attnlab \
     && install -d -o attnlab -g attnlab /data \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/* /usr/share/man /usr/share/locale \

@@ -22,7 +22,7 @@ CFLAGS ?= -O2 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -I. -I$(BUILD) -ffp-contract=off -fno-math-errno -pthread $(WARNINGS)
 SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
-CORE_PACKAGES = openblas zlib nettle
+CORE_PACKAGES = openblas zlib nettle libutf8proc
 SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib nettle hdf5
 # The workers are the threads: they call OpenBLAS at once, and the program sets it to one thread each. Debian's serial
 # build shares a buffer without locking and so gives wrong products then; this is the build with locks. Debian keeps it
@@ -170,7 +170,7 @@ lint-page: lint-deps
 # --- packages --------------------------------------------------------------------------------------------------
 
 DEBIAN_PACKAGES = gcc libc6-dev pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev libopenblas-pthread-dev \
-	libhdf5-dev zlib1g-dev nettle-dev libjs-chart.js
+	libhdf5-dev zlib1g-dev nettle-dev libutf8proc-dev libjs-chart.js
 DEBIAN_TEST_PACKAGES = check chromium curl $(if $(shell command -v npm),,nodejs npm)
 DEBIAN_LINT_PACKAGES = clang clang-format clang-tidy cppcheck shellcheck $(if $(shell command -v npm),,nodejs npm)
 

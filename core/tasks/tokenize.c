@@ -53,8 +53,8 @@ static size_t read_token(const char *text, size_t size, size_t start, struct cha
 }
 
 bool tokenize_text(const char *text, size_t size, tokenize_visitor *visit, void *owner) {
-    /* Lower case never takes more bytes than the letter itself had. */
-    char *token = malloc(size + 4);
+    /* Lower case can take three bytes for a letter of two. */
+    char *token = malloc(size + size / 2 + UTF8_MAXIMUM_LENGTH);
     if (token == NULL)
         return false;
     bool going = true;

@@ -1,8 +1,7 @@
 /* UTF-8: decoding with every check, lower case, and what kind of character one is.
  *
- * Covers what a tokenizer needs and no more: simple one-to-one lower case for Latin, Greek, Cyrillic and
- * Armenian letters, and four kinds of character. Code point ranges are those of the Unicode character
- * database. */
+ * A thin layer over utf8proc, which knows the Unicode character database: the calls below have the types that
+ * attnlab uses, and divide Unicode's categories into the four kinds that a tokenizer needs. */
 #ifndef ATTNLAB_CORE_TASKS_UTF8_H
 #define ATTNLAB_CORE_TASKS_UTF8_H
 
@@ -18,12 +17,13 @@ enum utf8_kind {
 
 enum { UTF8_MAXIMUM_LENGTH = 4 }; /* bytes of one character */
 
-/* Decodes the character at bytes[0 .. size). Returns its length in bytes, or 0 where it is not valid UTF-8
+/* Decodes the character at bytes[0 .. size). Returns its length in bytes, or 0 if it is not valid UTF-8
  * (truncated, overlong, a surrogate, above U+10FFFF) or `size` is 0. */
 size_t utf8_decode(const char *bytes, size_t size, uint32_t *code_point);
 /* Writes the character and returns its length in bytes, at most 4. */
-size_t utf8_encode(uint32_t code_point, char bytes[4]);
+size_t utf8_encode(uint32_t code_point, char bytes[UTF8_MAXIMUM_LENGTH]);
 
+/* The simple lower case, one character for one. Its UTF-8 may be longer: two bytes can become three. */
 uint32_t utf8_to_lower(uint32_t code_point);
 enum utf8_kind utf8_kind_of(uint32_t code_point);
 
