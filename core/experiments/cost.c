@@ -6,6 +6,7 @@
  * it is only counted, and the other two are measured. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
+#include "core/layers/positions/position.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static struct drawn_model_request request_of(const struct parameter_set *set, si
     return (struct drawn_model_request){.name = model_names[model],
                                         .steps = steps,
                                         .examples = (size_t)parameter_integer(set, "batch"),
-                                        .position = POSITION_LEARNED,
+                                        .position = &position_learned,
                                         .storage =
                                             model == TILED ? ATTENTION_IN_TILES : ATTENTION_WITH_MATRIX};
 }

@@ -14,7 +14,7 @@ struct drawn_model_request {
     const char *name; /* as in models.h: "attention" */
     size_t steps;
     size_t examples; /* run at a time */
-    enum position position;
+    const struct position *position;
     enum attention_storage storage;
     bool with_gradients;
     const struct stop_request *stop; /* borrowed by the model; NULL: never */

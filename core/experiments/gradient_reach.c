@@ -5,6 +5,7 @@
  * with its subnormal numbers: far from the end of an RNN that is all there is. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
+#include "core/layers/positions/position.h"
 #include "core/model/loss.h"
 
 #include <math.h>
@@ -50,7 +51,7 @@ static struct drawn_model_request request_of(const struct parameter_set *set, co
     return (struct drawn_model_request){.name = name,
                                         .steps = (size_t)parameter_integer(set, "sequence_length"),
                                         .examples = (size_t)parameter_integer(set, "examples"),
-                                        .position = POSITION_LEARNED,
+                                        .position = &position_learned,
                                         .with_gradients = true};
 }
 

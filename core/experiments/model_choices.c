@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-const char *const model_choices_positions[] = {
-    [POSITION_LEARNED] = "learned", [POSITION_SINUSOIDAL] = "sinusoidal", [POSITION_NONE] = "none", NULL};
 const char *const model_choices_masks[] = {
     [ATTENTION_MASK_NONE] = "none", [ATTENTION_MASK_CAUSAL] = "causal", NULL};
 const char *const model_choices_activations[] = {
@@ -19,8 +17,17 @@ static int index_of(const struct parameter_set *set, const char *parameter, cons
     return index;
 }
 
-enum position model_choices_position(const struct parameter_set *set) {
-    return (enum position)index_of(set, "position", model_choices_positions);
+const struct position *model_choices_position(const struct parameter_set *set) {
+    return position_find(parameter_text(set, "position"));
+}
+
+void model_choices_check_position(const struct parameter_set *set, size_t head_width,
+                                  struct parameter_faults *faults) {
+    const struct position *position = model_choices_position(set);
+    if (!position_fits(position, head_width))
+        parameter_faults_add(faults, "position",
+                             "%s need heads whose width (width / heads) is a multiple of %zu; got %zu",
+                             position->title, position->head_width_multiple, head_width);
 }
 
 enum attention_mask model_choices_mask(const struct parameter_set *set) {

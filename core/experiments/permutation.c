@@ -40,7 +40,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Positions",
      .meaning = "What tells the model where a step stands.",
-     .choices = model_choices_positions,
+     .choices = position_names,
      .default_text = "none"},
 };
 

@@ -36,7 +36,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Positions",
      .meaning = "How the steps tell their position (attention and transformer).",
-     .choices = model_choices_positions,
+     .choices = position_names,
      .default_text = "learned"},
     {.name = "mask",
      .type = PARAMETER_CHOICE,
@@ -227,10 +227,13 @@ static void check_sizes(const struct parameter_set *set, const struct task_summa
 }
 
 static void check_model(const struct parameter_set *set, struct parameter_faults *faults) {
+    const struct model_entry *entry = model_find(parameter_text(set, "model"));
     int64_t width = parameter_integer(set, "width"), heads = parameter_integer(set, "heads");
-    if (model_find(parameter_text(set, "model"))->has_blocks && width % heads != 0)
+    if (entry->has_blocks && width % heads != 0)
         parameter_faults_add(faults, "heads", "must divide the width, %lld; got %lld", (long long)width,
                              (long long)heads);
+    else if (entry->has_attention)
+        model_choices_check_position(set, (size_t)(entry->has_blocks ? width / heads : width), faults);
 }
 
 /* The fault names the parameter that matters most: the width where the weights, their gradients and moments

@@ -26,16 +26,16 @@ enum activation { ACTIVATION_RELU, ACTIVATION_GELU };
 /* Whether a query sees the keys after it. */
 enum attention_mask { ATTENTION_MASK_NONE, ATTENTION_MASK_CAUSAL };
 
-/* How steps tell where they are. */
-enum position { POSITION_LEARNED, POSITION_SINUSOIDAL, POSITION_NONE };
+struct position; /* core/layers/positions/position.h */
 
 struct layer_options {
-    size_t heads;             /* attention; 0 is read as 1 */
-    enum attention_mask mask; /* attention */
-    bool skips_padding;       /* encoder block: its output at padding, which nobody reads, is left 0 */
-    size_t feedforward_width; /* encoder block, feed-forward */
+    size_t heads;                    /* attention; 0 is read as 1 */
+    enum attention_mask mask;        /* attention */
+    const struct position *position; /* attention, which may rotate; scalar attention, which adds too; NULL:
+                                        none */
+    bool skips_padding;              /* encoder block: its output at padding, which nobody reads, is left 0 */
+    size_t feedforward_width;        /* encoder block, feed-forward */
     enum activation activation;
-    enum position position; /* scalar attention, which adds its own */
     size_t vocabulary_size; /* embedding: rows of its table; id 0 is padding */
 };
 

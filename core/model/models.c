@@ -8,9 +8,9 @@
 #include "core/layers/encoder_block.h"
 #include "core/layers/linear.h"
 #include "core/layers/masked_mean.h"
-#include "core/layers/positions.h"
+#include "core/layers/positions/learned.h"
+#include "core/layers/positions/position.h"
 #include "core/layers/recurrent.h"
-#include "core/layers/sinusoidal_position.h"
 
 #include <string.h>
 
@@ -45,25 +45,20 @@ static void add_input(struct model *model, const struct model_options *options) 
         model_add_layer(model, &layer_linear, "inp", options->width, NULL);
 }
 
-static void add_positions(struct model *model, enum position position) {
-    if (position == POSITION_LEARNED)
-        model_add_layer(model, &layer_learned_positions, "", 0, NULL);
-    else if (position == POSITION_SINUSOIDAL)
-        model_add_layer(model, &layer_sinusoidal_position, "", 0, NULL);
-}
-
-/* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster;
- * over long sequences, where positions or a mask need one, attention keeps no matrix. */
+/* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster,
+ * unless the position turns queries and keys; over long sequences attention keeps no matrix. */
 static void build_attention(struct model *model, const struct model_options *options) {
     struct layer_options attention = {.heads = 1, .mask = options->mask, .position = options->position};
+    bool takes_numbers = !model->reads_tokens && !position_rotates(options->position);
     bool is_unplaced =
-        !model->reads_tokens && options->position == POSITION_NONE && options->mask == ATTENTION_MASK_NONE;
+        takes_numbers && !position_adds(options->position) && options->mask == ATTENTION_MASK_NONE;
     bool in_tiles = options->storage == ATTENTION_BY_LENGTH
                         ? !is_unplaced && options->steps >= TILED_ATTENTION_STEPS
                         : options->storage == ATTENTION_IN_TILES;
-    if (model->reads_tokens || in_tiles) {
+    if (!takes_numbers || in_tiles) {
         add_input(model, options);
-        add_positions(model, options->position);
+        if (position_adds(options->position))
+            model_add_layer(model, options->position->layer, "", 0, NULL);
         model_add_layer(model, in_tiles ? &layer_tiled_attention : &layer_pooled_attention, "", 0,
                         &attention);
     } else {
@@ -73,25 +68,23 @@ static void build_attention(struct model *model, const struct model_options *opt
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }
 
-/* The lab's TinyTransformer; stacked, its block becomes a list of blocks. Without positions the class still
- * has (and draws) the tensor. */
+/* The lab's TinyTransformer; stacked, its block becomes a list of blocks. If the position adds nothing the
+ * class still has (and draws) the tensor. */
 static void build_transformer(struct model *model, const struct model_options *options) {
     static const char *const block_names[MODEL_MAXIMUM_BLOCKS] = {
         "blocks.0", "blocks.1", "blocks.2", "blocks.3", "blocks.4",  "blocks.5",
         "blocks.6", "blocks.7", "blocks.8", "blocks.9", "blocks.10", "blocks.11"};
-    static const struct layer_type *const positions[] = {
-        [POSITION_LEARNED] = &layer_learned_positions,
-        [POSITION_SINUSOIDAL] = &layer_sinusoidal_position,
-        [POSITION_NONE] = &layer_unused_positions,
-    };
     /* The mean at the end leaves padding out, and attention in the next block does. */
     struct layer_options block = {.heads = options->heads,
                                   .mask = options->mask,
+                                  .position = options->position,
                                   .skips_padding = true,
                                   .feedforward_width = options->feedforward_width,
                                   .activation = options->activation};
     add_input(model, options);
-    model_add_layer(model, positions[options->position], "", 0, NULL);
+    model_add_layer(model,
+                    position_adds(options->position) ? options->position->layer : &layer_unused_positions, "",
+                    0, NULL);
     for (size_t i = 0; i < options->layers; i++)
         model_add_layer(model, &layer_encoder_block, options->layers == 1 ? "block" : block_names[i], 0,
                         &block);

@@ -18,8 +18,8 @@ struct model_options {
     size_t steps;           /* T */
     size_t vocabulary_size; /* 0: the examples are numbers */
     size_t class_count;
-    size_t width; /* d_model, or the size of the hidden state */
-    enum position position;
+    size_t width;                    /* d_model, or the size of the hidden state */
+    const struct position *position; /* NULL: none */
     enum attention_mask mask;
     enum attention_storage storage;
     size_t heads, layers, feedforward_width; /* transformer; at most MODEL_MAXIMUM_BLOCKS layers */

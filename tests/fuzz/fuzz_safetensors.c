@@ -2,6 +2,7 @@
  * must accept the file that is written, and find the model's names, shapes and numbers. After an odd first
  * byte, the rest is a file for the reader itself, which the tests rely on: it must accept only consistent
  * files. */
+#include "core/layers/positions/position.h"
 #include "core/model/models.h"
 #include "core/model/safetensors.h"
 #include "tests/support/safetensors_reader.h"
@@ -15,6 +16,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static struct safetensors_file file;
 
+static const struct position *choose_position(uint8_t choice, size_t head_width) {
+    size_t count = 1;
+    while (position_table[count] != NULL)
+        count++;
+    const struct position *position = position_table[choice % count];
+    return position_fits(position, head_width) ? position : NULL;
+}
+
 /* Every combination that `train` allows, with small sizes. */
 static struct model choose_model(const uint8_t choices[CHOICES]) {
     static const size_t heads[] = {1, 2, 4};
@@ -22,12 +31,12 @@ static struct model choose_model(const uint8_t choices[CHOICES]) {
                                     .vocabulary_size = choices[2] % 3 == 0 ? choices[2] + 2u : 0,
                                     .class_count = 1 + choices[3] % 20,
                                     .width = 4 * (1 + choices[4] % 16u),
-                                    .position = choices[5] % 3,
                                     .mask = choices[5] / 3 % 2,
                                     .heads = heads[choices[5] / 6 % 3],
                                     .layers = 1 + choices[6] % MODEL_MAXIMUM_BLOCKS,
                                     .feedforward_width = 1 + choices[7],
                                     .activation = choices[6] / MODEL_MAXIMUM_BLOCKS % 2};
+    options.position = choose_position(choices[5], options.width / options.heads);
     return model_build(&model_table[choices[0] % model_table_count], &options);
 }
 

@@ -3,7 +3,7 @@
 #include "core/layers/attention/scalar.h"
 
 #include "core/layers/linear.h"
-#include "core/layers/sinusoidal_position.h"
+#include "core/layers/positions/position.h"
 #include "core/math/matrix.h"
 #include "core/math/shared_scores.h"
 
@@ -111,12 +111,18 @@ static size_t lay_out_gradients(struct gradients *parts, float *scratch, const s
     return used;
 }
 
-/* Forward needs a padded example's own fixed scores instead. */
+/* Forward needs a padded example's own fixed scores instead; before them, what the position's layer works on.
+ */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     struct gradients parts;
-    size_t gradients = lay_out_gradients(&parts, NULL, layer, count);
+    struct layer position;
+    size_t size = lay_out_gradients(&parts, NULL, layer, count);
     size_t padded = layer->input.steps * (padded_steps(layer) + 1);
-    return gradients > padded ? gradients : padded;
+    size = padded > size ? padded : size;
+    if (!scalar_attention_position_layer(layer, &position))
+        return size;
+    size_t placed = layer->input.steps * layer->output.width + layer_scratch_size(&position, 1);
+    return placed > size ? placed : size;
 }
 
 /* Hides in fixed[T][stride] what the mask and the padding to whole vectors hide from all examples. */
@@ -138,15 +144,18 @@ static void hide_padded_scores(const struct layer *layer, size_t example, float 
                 fixed[i * stride + j] = -INFINITY;
 }
 
-/* p_t: the input's bias and the position. */
-static void fill_places(const struct layer *layer, const struct scalar_attention_parts *weights,
-                        float *place) {
+/* p_t: the input's bias and the position, which is what its layer makes of zeros. */
+static void fill_places(const struct layer *layer, const struct scalar_attention_parts *weights, float *place,
+                        const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width;
+    struct layer position;
     memset(place, 0, steps * width * sizeof *place);
-    if (layer->options.position == POSITION_LEARNED)
-        memcpy(place, weights->positions, steps * width * sizeof *place);
-    else if (layer->options.position == POSITION_SINUSOIDAL)
-        sinusoidal_position_fill(place, steps, width);
+    if (scalar_attention_position_layer(layer, &position)) {
+        float *zeros = pass->scratch;
+        struct layer_pass one = {.kernels = pass->kernels, .count = 1, .scratch = zeros + steps * width};
+        memset(zeros, 0, steps * width * sizeof *zeros);
+        position.type->forward(&position, weights->positions, zeros, place, NULL, &one);
+    }
     for (size_t t = 0; t < steps; t++)
         for (size_t k = 0; k < width; k++)
             place[t * width + k] += weights->input_bias[k];
@@ -156,7 +165,7 @@ static void prepare_batch(const struct layer *layer, const struct scalar_attenti
                           const struct saved_parts *parts, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
     float scale = score_scale(layer);
-    fill_places(layer, weights, parts->place);
+    fill_places(layer, weights, parts->place, pass);
     linear_forward(weights->query_weight, weights->query_bias, parts->place, parts->query_base, steps, width,
                    width);
     linear_forward(weights->key_weight, weights->key_bias, parts->place, parts->key_base, steps, width,
@@ -338,8 +347,11 @@ static void add_parameter_gradients(const struct layer *layer, const struct scal
                      gradients->key_base, to->key_weight, to->key_bias);
     pass->kernels->add_column_sums(gradients->input_weight, 1, width, to->input_weight);
     pass->kernels->add_column_sums(gradients->place, steps, width, to->input_bias);
-    if (to->positions != NULL)
-        pass->kernels->add_column_sums(gradients->place, 1, steps * width, to->positions);
+    struct layer position;
+    struct layer_pass one = {.kernels = pass->kernels, .count = 1};
+    if (scalar_attention_position_layer(layer, &position))
+        position.type->backward(&position, weights->positions, NULL, NULL, NULL, gradients->place, NULL,
+                                to->positions, &one);
 }
 
 static void backward(const struct layer *layer, const float *parameters, const float *input,

@@ -23,15 +23,15 @@
 
 #include "core/layers/layer.h"
 
-/* Options: position, mask. The second is for those without either. */
+/* Options: mask, and a position that does not rotate. The second is for those without either. */
 extern const struct layer_type layer_scalar_attention, layer_unplaced_attention;
 
-/* Where the tensors lie in the slice; `positions` is NULL where none are learned. Gradients have the same
- * parts. */
+/* Where the tensors lie in the slice; `positions` are the parameters of the position's layer, NULL without
+ * one. Gradients have the same parts. */
 struct scalar_attention_parts {
     float *input_weight; /* [width]: u */
     float *input_bias;   /* [width] */
-    float *positions;    /* [T][width] */
+    float *positions;
     float *query_weight, *query_bias, *key_weight, *key_bias, *value_weight, *value_bias;
 };
 struct scalar_attention_parts scalar_attention_parts_of(const struct layer *layer, const float *parameters);
@@ -41,6 +41,9 @@ void scalar_attention_initialise(const struct layer *layer, float *parameters,
                                  struct torch_generator *generator);
 struct layer_shape scalar_attention_output_shape(struct layer_shape input, size_t width,
                                                  const struct layer_options *options);
+
+/* The layer that would add the position; false if nothing is added. */
+bool scalar_attention_position_layer(const struct layer *layer, struct layer *position);
 
 /* How many of the example's steps are real, and whether one is. */
 size_t scalar_attention_real_steps(const struct layer *layer, size_t example, const struct layer_pass *pass);

@@ -2,13 +2,17 @@
 #include "core/layers/attention/scalar.h"
 
 #include "core/layers/linear.h"
-#include "core/random/torch_init.h"
+#include "core/layers/positions/position.h"
 
-static const double position_scale = 0.02;
+#include <assert.h>
 
-/* As tensors. */
-static bool has_positions(const struct layer *layer) {
-    return layer->options.position == POSITION_LEARNED;
+bool scalar_attention_position_layer(const struct layer *layer, struct layer *position) {
+    assert(!position_rotates(layer->options.position));
+    if (!position_adds(layer->options.position))
+        return false;
+    struct layer_shape shape = {layer->input.steps, layer->output.width};
+    *position = layer_make(layer->options.position->layer, "", shape, 0, NULL);
+    return true;
 }
 
 struct scalar_attention_parts scalar_attention_parts_of(const struct layer *layer, const float *parameters) {
@@ -16,9 +20,10 @@ struct scalar_attention_parts scalar_attention_parts_of(const struct layer *laye
     float *next = (float *)(uintptr_t)parameters;
     struct scalar_attention_parts parts = {.input_weight = next, .input_bias = next + width};
     next += 2 * width;
-    if (has_positions(layer)) {
+    struct layer position;
+    if (scalar_attention_position_layer(layer, &position)) {
         parts.positions = next;
-        next += layer->input.steps * width;
+        next += position.parameter_count;
     }
     parts.query_weight = next;
     parts.query_bias = parts.query_weight + square;
@@ -34,8 +39,9 @@ size_t scalar_attention_describe(const struct layer *layer, struct tensor tensor
     size_t count = 0, width = layer->output.width;
     tensor_describe(tensors, &count, "inp.weight", width, 1);
     tensor_describe(tensors, &count, "inp.bias", width, 0);
-    if (has_positions(layer))
-        tensors[count++] = (struct tensor){.name = "pos", .rank = 3, .shape = {1, layer->input.steps, width}};
+    struct layer position;
+    if (scalar_attention_position_layer(layer, &position))
+        count += layer_tensors(&position, tensors + count);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         tensor_describe(tensors, &count, names[i], width, i % 2 == 0 ? width : 0);
     return count;
@@ -46,8 +52,9 @@ void scalar_attention_initialise(const struct layer *layer, float *parameters,
     size_t width = layer->output.width;
     struct scalar_attention_parts parts = scalar_attention_parts_of(layer, parameters);
     linear_initialise(parts.input_weight, parts.input_bias, 1, width, generator);
-    if (parts.positions != NULL)
-        torch_init_positions(generator, layer->input.steps, width, position_scale, parts.positions);
+    struct layer position;
+    if (scalar_attention_position_layer(layer, &position) && position.type->initialise != NULL)
+        position.type->initialise(&position, parts.positions, generator);
     linear_initialise(parts.query_weight, parts.query_bias, width, width, generator);
     linear_initialise(parts.key_weight, parts.key_bias, width, width, generator);
     linear_initialise(parts.value_weight, parts.value_bias, width, width, generator);

@@ -1,4 +1,5 @@
 /* The train experiment from its parameters to its result, and inspections of what it trained. */
+#include "core/layers/positions/position.h"
 #include "core/model/models.h"
 #include "core/random/torch_random.h"
 #include "core/tasks/task.h"
@@ -325,7 +326,7 @@ END_TEST
 
 START_TEST(drawing_weights_is_cancelled_within) {
     const struct model_options options = {
-        .steps = 4, .class_count = 2, .width = 4, .position = POSITION_LEARNED};
+        .steps = 4, .class_count = 2, .width = 4, .position = &position_learned};
     struct model model = model_build(model_find("attention"), &options);
     float *parameters = calloc(model.parameter_count, sizeof *parameters);
     const struct stop_request stop = {test_always_cancelled, NULL};

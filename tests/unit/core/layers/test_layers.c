@@ -2,9 +2,9 @@
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/scalar.h"
 #include "core/layers/linear.h"
-#include "core/layers/positions.h"
+#include "core/layers/positions/learned.h"
+#include "core/layers/positions/position.h"
 #include "core/layers/recurrent.h"
-#include "core/layers/sinusoidal_position.h"
 #include "core/math/matrix.h"
 #include "core/model/model.h"
 #include "tests/reference/golden_layers.h"
@@ -152,7 +152,9 @@ END_TEST
 
 /* Every position and mask: the fused layer's differences, and the three general layers in its place. */
 static struct layer_options scalar_options(int index) {
-    return (struct layer_options){.position = (enum position)(index % 3),
+    static const struct position *const positions[] = {&position_learned, &position_sinusoidal,
+                                                       &position_none};
+    return (struct layer_options){.position = positions[index % 3],
                                   .mask = index / 3 % 2 ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE};
 }
 
@@ -198,14 +200,12 @@ static float *run_model(const struct model *model, size_t count, const uint8_t *
 }
 
 START_TEST(scalar_attention_is_the_general_one) {
-    static const struct layer_type *const positions[] = {&layer_learned_positions,
-                                                         &layer_sinusoidal_position};
     struct layer_options options = scalar_options(_i);
     struct model fused = {.input = {9, 1}}, general = {.input = {9, 1}};
     model_add_layer(&fused, &layer_scalar_attention, "", 6, &options);
     model_add_layer(&general, &layer_linear, "inp", 6, NULL);
-    if (options.position != POSITION_NONE)
-        model_add_layer(&general, positions[options.position], "", 0, NULL);
+    if (position_adds(options.position))
+        model_add_layer(&general, options.position->layer, "", 0, NULL);
     model_add_layer(&general, &layer_pooled_attention, "", 0, &options);
     struct tensor fused_tensors[MODEL_MAXIMUM_TENSORS], general_tensors[MODEL_MAXIMUM_TENSORS];
     size_t count = model_tensors(&fused, fused_tensors), total;

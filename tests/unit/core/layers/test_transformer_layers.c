@@ -7,7 +7,7 @@
 #include "core/layers/feedforward.h"
 #include "core/layers/layer_norm.h"
 #include "core/layers/masked_mean.h"
-#include "core/layers/sinusoidal_position.h"
+#include "core/layers/positions/sinusoidal.h"
 #include "core/math/matrix.h"
 #include "tests/reference/golden_transformer.h"
 #include "tests/unit/core/layers/layer_check.h"

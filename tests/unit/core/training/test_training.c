@@ -1,5 +1,6 @@
 /* The chapter's four models against PyTorch, and the training loop: cancelling, going on, threads,
  * divergence. */
+#include "core/layers/positions/position.h"
 #include "core/model/loss.h"
 #include "core/model/models.h"
 #include "core/random/torch_random.h"
@@ -70,7 +71,7 @@ static double next_tick(void *owner) {
     return ++ticks;
 }
 
-static void set_up(struct fixture *fixture, const char *model, enum position position, uint64_t seed,
+static void set_up(struct fixture *fixture, const char *model, const struct position *position, uint64_t seed,
                    size_t epochs) {
     memset(fixture, 0, sizeof *fixture);
     struct task_request request = {.name = "first-element", .train_seed = 1, .test_seed = 2};
@@ -107,8 +108,8 @@ static void tear_down(struct fixture *fixture) {
     free(fixture->weights);
 }
 
-static enum position position_of(const struct golden_model *golden) {
-    return strcmp(golden->position, "none") == 0 ? POSITION_NONE : POSITION_LEARNED;
+static const struct position *position_of(const struct golden_model *golden) {
+    return strcmp(golden->position, "none") == 0 ? &position_none : &position_learned;
 }
 
 START_TEST(parameter_counts_are_pytorchs) {
@@ -206,7 +207,7 @@ START_TEST(an_epoch_tells_its_own_loss_and_accuracy) {
     double whole = 0;
     for (size_t epochs = 1; epochs <= 2; epochs++) {
         struct fixture fixture;
-        set_up(&fixture, "attention", POSITION_LEARNED, 0, epochs);
+        set_up(&fixture, "attention", &position_learned, 0, epochs);
         ck_assert(run(&fixture));
         const double *losses = fixture.losses + (epochs - 1) * STEPS;
         double sum = losses[STEPS - 1] * LAST_BATCH;
@@ -233,7 +234,7 @@ END_TEST
 
 START_TEST(cancelling_takes_effect_at_the_next_step) {
     struct fixture fixture;
-    set_up(&fixture, "rnn", POSITION_NONE, 0, 5);
+    set_up(&fixture, "rnn", &position_none, 0, 5);
     fixture.cancel_at = 40;
     ck_assert(!run(&fixture));
     ck_assert_int_eq(fixture.error.code, ERROR_CANCELLED);
@@ -270,9 +271,9 @@ END_TEST
 
 START_TEST(a_checkpoint_of_something_else_is_refused) {
     struct fixture other, fixture;
-    set_up(&other, "rnn", POSITION_NONE, 0, 1);
+    set_up(&other, "rnn", &position_none, 0, 1);
     ck_assert(run(&other));
-    set_up(&fixture, "rnn", POSITION_NONE, 0, 2);
+    set_up(&fixture, "rnn", &position_none, 0, 2);
     fixture.settings.batch_size = 32;
     fixture.context.checkpoint = other.checkpoint;
     fixture.context.checkpoint_size = other.checkpoint_size;
@@ -368,12 +369,12 @@ END_TEST
  * roundings, which many such steps would make as large as itself. */
 START_TEST(a_bad_epoch_is_told_from_divergence) {
     struct fixture bad, worse;
-    set_up(&bad, "attention", POSITION_LEARNED, 0, 2);
+    set_up(&bad, "attention", &position_learned, 0, 2);
     bad.settings.batch_size = 2000;
     bad.settings.learning_rate = 0.87;
     ck_assert_msg(run(&bad), "%s", bad.error.message);
     ck_assert_double_gt(bad.outcome.train_loss, 27 * log(2));
-    set_up(&worse, "attention", POSITION_LEARNED, 0, 2);
+    set_up(&worse, "attention", &position_learned, 0, 2);
     worse.settings.batch_size = 2000;
     worse.settings.learning_rate = 0.9;
     ck_assert(!run(&worse));
@@ -387,7 +388,7 @@ END_TEST
 
 START_TEST(weights_that_are_not_finite_are_noticed_behind_the_last_step) {
     struct fixture fixture;
-    set_up(&fixture, "attention", POSITION_LEARNED, 0, 1);
+    set_up(&fixture, "attention", &position_learned, 0, 1);
     fixture.settings.batch_size = 2000; /* one step, whose own loss is a good one */
     fixture.settings.learning_rate = 1e39;
     ck_assert(!run(&fixture));

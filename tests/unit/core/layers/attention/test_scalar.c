@@ -3,7 +3,8 @@
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/scalar.h"
 #include "core/layers/linear.h"
-#include "core/layers/positions.h"
+#include "core/layers/positions/learned.h"
+#include "core/layers/positions/position.h"
 #include "core/math/matrix.h"
 #include "core/math/shared_scores.h"
 #include "core/model/models.h"
@@ -56,9 +57,9 @@ static struct model general_model(const struct comparison *comparison) {
 
 static struct model scalar_model(const struct comparison *comparison) {
     struct model model = {.input = {STEPS, 1}};
-    struct layer_options options = {.position = comparison->has_positions ? POSITION_LEARNED : POSITION_NONE,
-                                    .mask =
-                                        comparison->is_masked ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE};
+    struct layer_options options = {
+        .position = comparison->has_positions ? &position_learned : &position_none,
+        .mask = comparison->is_masked ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE};
     model_add_layer(&model, comparison->has_positions ? &layer_scalar_attention : &layer_unplaced_attention,
                     "", WIDTH, &options);
     return model;
@@ -170,7 +171,7 @@ END_TEST
 
 START_TEST(gradients_agree_with_differences) {
     static const uint8_t present[] = {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
-    struct layer_options options = {.position = _i < 2 ? POSITION_NONE : POSITION_LEARNED,
+    struct layer_options options = {.position = _i < 2 ? &position_none : &position_learned,
                                     .mask = _i < 4 ? ATTENTION_MASK_NONE : ATTENTION_MASK_CAUSAL};
     const struct layer_type *type = _i < 2 ? &layer_unplaced_attention : &layer_scalar_attention;
     struct layer layer = layer_make(type, "", (struct layer_shape){5, 1}, 4, &options);
@@ -180,17 +181,17 @@ END_TEST
 
 START_TEST(models_take_it_where_steps_are_numbers) {
     static const struct {
-        enum position position;
+        const struct position *position;
         enum attention_mask mask;
         size_t vocabulary_size;
         const struct layer_type *expected; /* NULL: the general layers */
     } cases[] = {
-        {POSITION_LEARNED, ATTENTION_MASK_NONE, 0, &layer_scalar_attention},
-        {POSITION_LEARNED, ATTENTION_MASK_CAUSAL, 0, &layer_scalar_attention},
-        {POSITION_NONE, ATTENTION_MASK_NONE, 0, &layer_unplaced_attention},
-        {POSITION_NONE, ATTENTION_MASK_CAUSAL, 0, &layer_scalar_attention},
-        {POSITION_SINUSOIDAL, ATTENTION_MASK_NONE, 0, &layer_scalar_attention},
-        {POSITION_LEARNED, ATTENTION_MASK_NONE, 50, NULL},
+        {&position_learned, ATTENTION_MASK_NONE, 0, &layer_scalar_attention},
+        {&position_learned, ATTENTION_MASK_CAUSAL, 0, &layer_scalar_attention},
+        {&position_none, ATTENTION_MASK_NONE, 0, &layer_unplaced_attention},
+        {&position_none, ATTENTION_MASK_CAUSAL, 0, &layer_scalar_attention},
+        {&position_sinusoidal, ATTENTION_MASK_NONE, 0, &layer_scalar_attention},
+        {&position_learned, ATTENTION_MASK_NONE, 50, NULL},
     };
     struct model_options options = {.steps = 6,
                                     .class_count = 2,

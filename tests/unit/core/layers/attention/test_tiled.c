@@ -4,6 +4,7 @@
 #include "core/layers/attention/tiled.h"
 #include "core/layers/attention/tiled_head.h"
 #include "core/layers/encoder_block.h"
+#include "core/layers/positions/position.h"
 #include "core/math/arena.h"
 #include "core/math/matrix.h"
 #include "core/math/tile_kernels.h"
@@ -272,7 +273,8 @@ START_TEST(a_long_block_skips_padding) {
 END_TEST
 
 static struct model_options long_options(size_t steps, enum attention_storage storage) {
-    return (struct model_options){.steps = steps, .class_count = 2, .width = 32, .storage = storage};
+    return (struct model_options){
+        .steps = steps, .class_count = 2, .width = 32, .position = &position_learned, .storage = storage};
 }
 
 /* The same tensors, drawn alike, and the same answer as the model for shorter sequences. */

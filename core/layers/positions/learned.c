@@ -1,6 +1,7 @@
-/* Learned positions: see positions.h. */
-#include "core/layers/positions.h"
+/* Learned positions: see learned.h. */
+#include "core/layers/positions/learned.h"
 
+#include "core/layers/positions/position.h"
 #include "core/random/torch_init.h"
 
 #include <string.h>
@@ -69,4 +70,10 @@ const struct layer_type layer_unused_positions = {
     .initialise = initialise,
     .forward = copy_forward,
     .backward = copy_backward,
+};
+
+const struct position position_learned = {
+    .name = "learned",
+    .title = "learned positions",
+    .layer = &layer_learned_positions,
 };

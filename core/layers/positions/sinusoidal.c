@@ -1,10 +1,13 @@
-/* Fixed positions: see sinusoidal_position.h. */
-#include "core/layers/sinusoidal_position.h"
+/* Fixed positions: see sinusoidal.h. */
+#include "core/layers/positions/sinusoidal.h"
+
+#include "core/layers/positions/position.h"
 
 #include <math.h>
 #include <string.h>
 
-void sinusoidal_position_fill(float *positions, size_t steps, size_t width) {
+/* Writes positions[steps][width]. */
+static void fill_positions(float *positions, size_t steps, size_t width) {
     for (size_t j = 0; j < width; j++) {
         double frequency = pow(10000, -(double)(j - j % 2) / (double)width);
         for (size_t t = 0; t < steps; t++) {
@@ -24,7 +27,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     (void)parameters;
     (void)saved;
     size_t size = layer->input.steps * layer->input.width;
-    sinusoidal_position_fill(pass->scratch, layer->input.steps, layer->input.width);
+    fill_positions(pass->scratch, layer->input.steps, layer->input.width);
     for (size_t i = 0; i < pass->count; i++)
         for (size_t j = 0; j < size; j++)
             output[i * size + j] = input[i * size + j] + pass->scratch[j];
@@ -49,4 +52,10 @@ const struct layer_type layer_sinusoidal_position = {
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,
+};
+
+const struct position position_sinusoidal = {
+    .name = "sinusoidal",
+    .title = "sinusoidal positions",
+    .layer = &layer_sinusoidal_position,
 };
