@@ -31,6 +31,7 @@ static struct block block_of(const struct layer *layer, size_t count) {
                                                .width = width,
                                                .heads = options->heads == 0 ? 1 : options->heads,
                                                .mask = options->mask,
+                                               .position = options->position,
                                                .skips_padding = options->skips_padding};
     block.layout = has_torch_layout(layer) ? attention_layout_torch(width) : attention_layout_separate(width);
     block.feedforward =

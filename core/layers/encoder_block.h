@@ -9,9 +9,9 @@
 
 #include "core/layers/layer.h"
 
-/* Options: heads (must divide the width), mask, feedforward_width, activation. Tensors: attn.q.weight,
- * attn.q.bias, ... attn.out.bias, norm1.weight, norm1.bias, ff.0.weight, ff.0.bias, ff.2.weight, ff.2.bias,
- * norm2.weight, norm2.bias. */
+/* Options: heads (must divide the width), mask, position (if it rotates), feedforward_width, activation.
+ * Tensors: attn.q.weight, attn.q.bias, ... attn.out.bias, norm1.weight, norm1.bias, ff.0.weight, ff.0.bias,
+ * ff.2.weight, ff.2.bias, norm2.weight, norm2.bias. */
 extern const struct layer_type layer_encoder_block;
 /* The same with attn.in_proj_weight, attn.in_proj_bias, attn.out_proj.weight, attn.out_proj.bias. */
 extern const struct layer_type layer_torch_encoder_block;

@@ -1,6 +1,7 @@
 /* Multi-head self-attention: see multi_head.h. */
 #include "core/layers/attention/multi_head.h"
 
+#include "core/layers/attention/rotation.h"
 #include "core/layers/attention/tiled.h"
 #include "core/layers/attention/tiled_head.h"
 #include "core/layers/linear.h"
@@ -108,9 +109,24 @@ static size_t weights_size(const struct attention_shape *shape) {
     return is_tiled(shape) ? shape->steps : shape->steps * stride_of(shape, shape->steps);
 }
 
+/* Where the rotations lie in `saved`: behind the weights. */
+static size_t rotations_offset(const struct attention_shape *shape) {
+    return 4 * shape->count * shape->steps * shape->width + shape->count * shape->heads * weights_size(shape);
+}
+
 size_t attention_saved_size(const struct attention_shape *shape) {
-    size_t rows = shape->count * shape->steps;
-    return 4 * rows * shape->width + shape->count * shape->heads * weights_size(shape);
+    return rotations_offset(shape) +
+           rotation_size(shape->position, shape->steps, shape->width / shape->heads);
+}
+
+static struct rotated_rows rotated_rows_of(const struct attention_shape *shape,
+                                           const struct layer_pass *pass) {
+    return (struct rotated_rows){.position = shape->position,
+                                 .count = shape->count,
+                                 .steps = shape->steps,
+                                 .heads = shape->heads,
+                                 .head_width = shape->width / shape->heads,
+                                 .present = shape->skips_padding ? pass->present : NULL};
 }
 
 size_t attention_scratch_size(const struct attention_shape *shape) {
@@ -228,6 +244,8 @@ void attention_forward(const struct attention_shape *shape, const struct attenti
                    width);
     linear_forward(parameters + layout->value_weight, parameters + layout->value_bias, input, at.value, rows,
                    width, width);
+    struct rotated_rows rotated = rotated_rows_of(shape, pass);
+    rotation_forward(&rotated, saved + rotations_offset(shape), at.query, at.key);
     forward_heads(shape, &at, pass);
     linear_forward(parameters + layout->output_weight, parameters + layout->output_bias, at.context, output,
                    rows, width, width);
@@ -283,6 +301,8 @@ void attention_backward(const struct attention_shape *shape, const struct attent
                     wanted ? grad_parameters + layout->output_weight : NULL,
                     wanted ? grad_parameters + layout->output_bias : NULL, rows, width, width);
     backward_heads(shape, &at, &grad, pass);
+    struct rotated_rows rotated = rotated_rows_of(shape, pass);
+    rotation_backward(&rotated, saved + rotations_offset(shape), grad.query, grad.key);
     const size_t weight[] = {layout->query_weight, layout->key_weight, layout->value_weight};
     const size_t bias[] = {layout->query_bias, layout->key_bias, layout->value_bias};
     const float *const grad_projection[] = {grad.query, grad.key, grad.value};
@@ -343,7 +363,8 @@ static struct attention_shape shape_of(const struct layer *layer, size_t count) 
                                     .steps = layer->input.steps,
                                     .width = layer->input.width,
                                     .heads = layer->options.heads == 0 ? 1 : layer->options.heads,
-                                    .mask = layer->options.mask};
+                                    .mask = layer->options.mask,
+                                    .position = layer->options.position};
 }
 
 static bool has_torch_layout(const struct layer *layer) {

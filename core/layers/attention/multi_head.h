@@ -9,8 +9,8 @@
 
 #include "core/layers/layer.h"
 
-/* Options: heads (must divide the width), mask. Tensors: q.weight [width][width], q.bias [width], the same
- * for k, v and out. */
+/* Options: heads (must divide the width), mask, position (if it rotates). Tensors: q.weight [width][width],
+ * q.bias [width], the same for k, v and out. */
 extern const struct layer_type layer_multi_head_attention;
 /* Tensors: in_proj_weight [3 width][width], in_proj_bias [3 width], out_proj.weight, out_proj.bias. */
 extern const struct layer_type layer_torch_multi_head_attention;
@@ -27,6 +27,7 @@ struct attention_layout attention_layout_torch(size_t width);
 struct attention_shape {
     size_t count, steps, width, heads;
     enum attention_mask mask;
+    const struct position *position; /* if it rotates; else of no account */
     bool skips_padding; /* the matrices have no rows for padding, only for the steps present, one after
                            another */
 };
@@ -40,7 +41,8 @@ void attention_describe(size_t width, bool torch_layout, const char *prefix, str
 void attention_initialise(size_t width, bool torch_layout, float *parameters,
                           struct torch_generator *generator);
 
-/* saved: query, key, value and context [rows][width] each, and the weights of each example and head. */
+/* saved: query, key, value and context [rows][width] each, the weights of each example and head, and
+ * rotations. */
 size_t attention_saved_size(const struct attention_shape *shape);
 size_t attention_scratch_size(const struct attention_shape *shape);
 /* weights[count][heads][queries][steps] of the queries from `first` on, after forward; 0 where either side is

@@ -1,6 +1,7 @@
 /* Attention averaged over its queries: see pooled.h. */
 #include "core/layers/attention/pooled.h"
 
+#include "core/layers/attention/rotation.h"
 #include "core/layers/linear.h"
 #include "core/math/matrix.h"
 
@@ -49,12 +50,21 @@ void pooled_attention_initialise(const struct layer *layer, float *parameters,
                           generator);
 }
 
+struct rotated_rows pooled_attention_rotated_rows(const struct layer *layer, size_t count) {
+    return (struct rotated_rows){.position = layer->options.position,
+                                 .count = count,
+                                 .steps = layer->input.steps,
+                                 .heads = 1,
+                                 .head_width = layer->input.width};
+}
+
 /* What forward leaves for backward. */
 struct saved_parts {
     float *query, *key;  /* [count][T][width] */
     float *weights;      /* [count][T][T] */
     float *share;        /* [count][T]: m */
     float *pooled_input; /* [count][width]: sum_j m_j h_j */
+    float *rotations;    /* [T][width], if the position rotates */
 };
 
 static struct saved_parts parts_of(float *saved, const struct layer *layer, size_t count) {
@@ -64,12 +74,14 @@ static struct saved_parts parts_of(float *saved, const struct layer *layer, size
     parts.weights = parts.key + count * steps * width;
     parts.share = parts.weights + count * steps * steps;
     parts.pooled_input = parts.share + count * steps;
+    parts.rotations = parts.pooled_input + count * width;
     return parts;
 }
 
 static size_t saved_size(const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->input.width;
-    return count * (2 * steps * width + steps * steps + steps + width);
+    return count * (2 * steps * width + steps * steps + steps + width) +
+           rotation_size(layer->options.position, steps, width);
 }
 
 /* u[count][width], a[T], and the gradients of query and key [count][T][width]. */
@@ -127,6 +139,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
     linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
+    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
+    rotation_forward(&rotated, parts.rotations, parts.query, parts.key);
     for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         size_t at = i * steps;
         attend(layer, input + at * width, parts.query + at * width, parts.key + at * width,
@@ -178,6 +192,8 @@ static void backward(const struct layer *layer, const float *parameters, const f
     }
     if (grad_input != NULL)
         spread_over_keys(pass->count, steps, width, parts.share, u, grad_input);
+    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
+    rotation_backward(&rotated, parts.rotations, grad_query, grad_key);
     linear_backward(weights.query, input, grad_query, grad_input, true, own.query, own.query_bias, rows,
                     width, width);
     linear_backward(weights.key, input, grad_key, grad_input, true, own.key, own.key_bias, rows, width,

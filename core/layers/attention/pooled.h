@@ -9,8 +9,9 @@
 #ifndef ATTNLAB_CORE_LAYERS_ATTENTION_POOLED_H
 #define ATTNLAB_CORE_LAYERS_ATTENTION_POOLED_H
 
-#include "core/layers/layer.h"
+#include "core/layers/attention/rotation.h"
 
+/* Options: mask, position (if it rotates). */
 extern const struct layer_type layer_pooled_attention;
 
 /* What core/layers/attention/tiled.h shares: the same tensors, in another algorithm. */
@@ -19,6 +20,9 @@ struct layer_shape pooled_attention_output_shape(struct layer_shape input, size_
 size_t pooled_attention_describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]);
 void pooled_attention_initialise(const struct layer *layer, float *parameters,
                                  struct torch_generator *generator);
+
+/* The queries or keys of `count` examples, to be turned by their positions. */
+struct rotated_rows pooled_attention_rotated_rows(const struct layer *layer, size_t count);
 
 /* The tensors within the layer's slice. */
 struct pooled_attention_projections {

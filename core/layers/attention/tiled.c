@@ -24,20 +24,23 @@ struct saved_parts {
         *normaliser; /* [count][T]: log of a row's sum of exponentials; INFINITY where nothing is attended */
     float *share;    /* [count][T]: m */
     float *pooled_input; /* [count][width]: sum_j m_j h_j */
+    float *rotations;    /* [T][width], if the position rotates */
 };
 
 static struct saved_parts parts_of(float *saved, const struct layer *layer, size_t count) {
-    size_t steps = layer->input.steps, size = count * steps * layer->input.width;
+    size_t steps = layer->input.steps, width = layer->input.width, size = count * steps * width;
     struct saved_parts parts = {.query = saved, .key = saved + size};
     parts.normaliser = parts.key + size;
     parts.share = parts.normaliser + count * steps;
     parts.pooled_input = parts.share + count * steps;
+    parts.rotations = parts.pooled_input + count * width;
     return parts;
 }
 
 static size_t saved_size(const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->input.width;
-    return count * (2 * steps * width + 2 * steps + width);
+    return count * (2 * steps * width + 2 * steps + width) +
+           rotation_size(layer->options.position, steps, width);
 }
 
 /* Working memory. */
@@ -185,6 +188,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct work work = work_of(pass->scratch, layer, pass->count);
     linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
     linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
+    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
+    rotation_forward(&rotated, parts.rotations, parts.query, parts.key);
     memset(parts.share, 0, rows * sizeof *parts.share);
     for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         struct example example = example_of(layer, &parts, input, pass, i);
@@ -255,6 +260,8 @@ static void backward(const struct layer *layer, const float *parameters, const f
         attend_backward(&example, &work, work.u + i * width, work.grad_query + at, work.grad_key + at,
                         grad_input == NULL ? NULL : grad_input + at);
     }
+    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
+    rotation_backward(&rotated, parts.rotations, work.grad_query, work.grad_key);
     linear_backward(weights.query, input, work.grad_query, grad_input, true, own.query, own.query_bias, rows,
                     width, width);
     linear_backward(weights.key, input, work.grad_key, grad_input, true, own.key, own.key_bias, rows, width,
