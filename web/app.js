@@ -1,5 +1,5 @@
-// The frame of the page: the contents list, the address, and one chapter at a time. A chapter is a module
-// with mount(article, page); leaving it aborts page.signal, which ends its listeners, charts and requests.
+// The frame of the page: the contents list, the address, and one chapter at a time. A chapter is a module that exports
+// mount(article, page). Leaving it aborts page.signal, which ends its listeners, charts and requests.
 
 import { chapters, extraPages } from "./chapters.js";
 import { createAlert } from "./shared/alert.js";
@@ -20,7 +20,7 @@ let leave = new AbortController();
 let shownAddress = null;
 let experiments = null;
 let session = null;
-// Where the reader was in each chapter: the frame's links lead back there.
+// The last address of each chapter: the frame's links lead back to it.
 const leftAt = new Map();
 const addressOf = (entry) => leftAt.get(entry.id) ?? `#${entry.id}`;
 
@@ -118,7 +118,7 @@ async function showChapter(entry, parameters) {
             experiment: (name) => known.get(name),
             experimentNames: [...known.keys()],
             remember: (values) => {
-                // Another address means that the reader is leaving, though the event that says so is still to come.
+                // If the address has changed, the reader is leaving, even if the hashchange event has not arrived yet.
                 if (signal.aborted || location.hash !== shownAddress) return;
                 writeAddress(entry.id, values);
                 shownAddress = location.hash;
@@ -174,8 +174,8 @@ document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
 });
-// First of all: with the answer comes the cookie by which this browser owns what it makes. A link that is followed
-// meanwhile is in the address when the first chapter is shown.
+// This comes first: the answer sets the cookie that makes this browser the owner of what it creates. If the reader follows
+// a link meanwhile, the first chapter is shown from the new address.
 session = await openSession(document.getElementById("session"));
 addEventListener("hashchange", route);
 listen((type) => {

@@ -1,4 +1,4 @@
-// The table of chapters: one line each, in the order of the page.
+// The table of chapters, in the order of the page.
 
 const chapter = (id, title, summary) => ({ id, title, summary, load: () => import(`./chapters/${id}.js`) });
 

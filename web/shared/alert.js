@@ -1,4 +1,4 @@
-// One place for what went wrong and belongs to no single field.
+// The place for errors that belong to no single field.
 
 import { h, replaceChildren } from "./dom.js";
 

@@ -1,5 +1,5 @@
-// Calls to the server. Every failure becomes an ApiError that carries the problem document (RFC 9457), so
-// that a form can show each fault at its field and the rest in one place.
+// Calls to the server. Every failure becomes an ApiError with the server's problem document (RFC 9457), so that a form
+// can show each fault at its field and the rest in one place.
 
 export class ApiError extends Error {
     constructor(status, problem, retryAfter = null) {
@@ -42,7 +42,7 @@ export async function request(method, path, { body, type = "application/json", s
 }
 
 export const get = (path, signal) => request("GET", path, { signal });
-// A POST always carries JSON: the server refuses writes of any other type but data files.
+// A POST always carries JSON: apart from data files, the server refuses any other type.
 export const post = (path, body = {}, signal) => request("POST", path, { body, signal });
 export const remove = (path) => request("DELETE", path);
 
@@ -58,6 +58,6 @@ export function query(parameters) {
 
 export const isOver = (state) => state === "succeeded" || state === "failed" || state === "cancelled";
 
-// A run's error is a text or a problem-like object; people read one sentence.
+// A run's error is a text or an object like a problem document; people are shown one sentence.
 export const errorText = (run) =>
     typeof run.error === "string" ? run.error : (run.error?.detail ?? run.error?.message ?? "the run failed");

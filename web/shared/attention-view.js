@@ -1,6 +1,6 @@
-// The attention of one run after any of its epochs: a bar chart of the average by step, the matrix of one
-// example, and a slider over the epochs that were kept, which can also be played. While the run trains, the view
-// follows the newest. What is looked at can be kept in the page's address.
+// Shows the attention of one run after any epoch: a bar chart of the average per step, the matrix of one example, and a
+// slider over the kept epochs, which can also be played. While the run trains, the view follows the newest epoch. The
+// chapter can keep the current choice in the page's address.
 
 import { get, query } from "./api.js";
 import { createChart } from "./chart.js";
@@ -11,15 +11,15 @@ import { drawWords, wordKey } from "./words.js";
 const PLAY = "\u25b6\u2002Play";
 const PAUSE = "\u2016\u2002Pause";
 const PLAY_MILLISECONDS = 150;
-// What the steps of a sequence are called.
+// The words for the steps of a sequence.
 const NUMBERS = { bars: "Average attention on each step", step: "step looked at", query: "query step", key: "step looked at" };
-const WORDS = { bars: "Average attention on each place", step: "place in the sentence", query: "word", key: "word looked at" };
+const WORDS = { bars: "Average attention on each position", step: "position in the sentence", query: "word", key: "word looked at" };
 
 const wholeNumber = (text) => Math.max(0, Math.floor(Number(text) || 0));
 
-// address: URLSearchParams, of which { run, epoch, example, layer, head } say what to begin with; the epoch, layer
-// and head are those of that run. onChange(): the reader has chosen something else. isText: the examples are sentences.
-// Returns { element, show(run), newEpoch(runId, epoch), place() -> what the address keeps of the choice }.
+// address: URLSearchParams whose { run, epoch, example, layer, head } say what to show first; epoch, layer and head belong
+// to that run. onChange(): called when the reader chooses something else. isText: the examples are sentences.
+// Returns { element, show(run), newEpoch(runId, epoch), place() -> the choice as the address keeps it }.
 export function createAttentionView({ signal, address, onChange, isText = false }) {
     const names = isText ? WORDS : NUMBERS;
     const bars = createChart({
@@ -97,10 +97,10 @@ export function createAttentionView({ signal, address, onChange, isText = false 
     );
 
     let run = null;
-    let playing = null; // what tells one playing from the next
+    let playing = null; // an object for each playback, so that an old one notices that it is over
     let epochs = [];
-    let chosenEpoch = null; // null: the newest, whichever that is
-    let announced = null; // epochs that were announced while the view asks which there are; null when it does not
+    let chosenEpoch = null; // null: always the newest
+    let announced = null; // epochs announced while the list of epochs is being fetched; null at other times
     let busy = false;
     let again = false;
     const kept = new Map();
@@ -112,8 +112,8 @@ export function createAttentionView({ signal, address, onChange, isText = false 
         return kept.get(path);
     };
 
-    // A long run keeps only some of its epochs, so one that was announced as the newest may be gone already: the
-    // newest is asked for by that word.
+    // A long run keeps only some of its epochs, so an epoch announced as the newest may be gone already. Therefore the
+    // newest is requested as "last", not by its number.
     async function fetchShown() {
         const epoch = chosenEpoch ?? "last";
         const read = epoch === "last" ? (path) => get(path, signal) : fetchKept;
@@ -128,7 +128,7 @@ export function createAttentionView({ signal, address, onChange, isText = false 
         return { mean, matrix };
     }
 
-    // One request at a time: while the slider moves, only its last position matters.
+    // Only one request at a time: while the slider moves, only its last position matters.
     async function load() {
         if (!run || epochs.length === 0) return;
         showEpochText();
@@ -168,7 +168,7 @@ export function createAttentionView({ signal, address, onChange, isText = false 
         play.textContent = PLAY;
     }
 
-    // From where the slider stands, or from the beginning where that is the end.
+    // From the slider's position, or from the beginning if the slider is at the end.
     async function playAll() {
         if (isAtEnd()) goTo(0);
         const mine = {};
@@ -200,7 +200,7 @@ export function createAttentionView({ signal, address, onChange, isText = false 
         slider.setAttribute("aria-valuetext", `epoch ${epochText.textContent}`);
     }
 
-    // The slider stands at the chosen epoch, or at the last one kept before it.
+    // Sets the slider to the chosen epoch, or to the last kept epoch before it.
     function setEpochs(list) {
         epochs = list;
         slider.max = Math.max(0, epochs.length - 1);
@@ -210,7 +210,7 @@ export function createAttentionView({ signal, address, onChange, isText = false 
         showEpochText();
     }
 
-    // Layers and heads to choose from, where the model has several; the choice stays where it can.
+    // Offers a choice of layers and heads if the model has several. The current choice is kept if it is still possible.
     function offer({ layers, heads }, chosen = { layer: layer.value, head: head.value }) {
         const fillIn = (control, select, values, value) => {
             if (select.options.length !== values.length)
@@ -228,13 +228,13 @@ export function createAttentionView({ signal, address, onChange, isText = false 
 
     function newEpoch(runId, epoch) {
         if (run?.id !== runId || epochs.includes(epoch)) return;
-        // By itself it would be taken for all there is, and the place to begin with be lost.
+        // On its own it would pass for the complete list, and the place from the address would be lost.
         if (announced) return void announced.push(epoch);
         setEpochs([...epochs, epoch].sort((a, b) => a - b));
         if (chosenEpoch === null) load();
     }
 
-    // Asks which epochs there are. Before its first one a run has no attention to ask for; that announces itself.
+    // Fetches the list of epochs. Before its first epoch a run has no attention; newEpoch() will announce it.
     async function open(place) {
         const asked = run;
         const { rows } = await get(`/api/runs/${run.id}/metrics`, signal);
@@ -261,12 +261,12 @@ export function createAttentionView({ signal, address, onChange, isText = false 
             pause();
             kept.clear();
             epochs = [];
-            // The address says where to begin, but of its own run only, and once.
+            // The address says what to show first, but only for the run it names, and only once.
             const place = address?.get("run") === run.id ? Object.fromEntries(address) : {};
             address = null;
             chosenEpoch = place.epoch === undefined ? null : wholeNumber(place.epoch);
             offer({ layers: 0, heads: 0 });
-            // Until this run's epochs are known there are none to choose from: those of the run before are not its own.
+            // Until this run's epochs are known there is nothing to choose: the previous run's epochs are not its own.
             slider.max = 0;
             slider.value = 0;
             pictures.hidden = true;

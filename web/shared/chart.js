@@ -1,5 +1,5 @@
-// Charts: Chart.js in the page's colours, with a legend that is real buttons and, below every chart, the
-// table of the same numbers (built when it is opened).
+// Charts: Chart.js in the page's colours, with a legend of real buttons and, below every chart, a table of the same
+// numbers (built when it is opened).
 
 import { atMostEvery, h, oncePerFrame, replaceChildren } from "./dom.js";
 import { compact, superscript } from "./format.js";
@@ -7,7 +7,7 @@ import { createTable } from "./table.js";
 import { onThemeChange, seriesColor, themeColor, DASHES } from "./theme.js";
 
 const MARKER_LIMIT = 16;
-// While a chart is live its table is drawn anew now and then only, and a long one is thinned out.
+// The table of a live chart is redrawn only from time to time, and a long table leaves out rows.
 const TABLE_MILLISECONDS = 1000;
 const TABLE_ROWS = 300;
 
@@ -48,7 +48,7 @@ function axis(options, discrete) {
     };
 }
 
-// A log axis labels its powers of ten only.
+// A log axis labels only powers of ten.
 function logTick(options) {
     if (options.type !== "logarithmic") return (value) => compact(value);
     return (value) => {
@@ -63,9 +63,8 @@ function describe(title, x, y) {
 }
 
 // { title, type: 'line' | 'bar', x, y, tall }; axes are { label, type, min, max, suggestedMin, suggestedMax, format }.
-// Returns { element, setSeries([{ label, color, dash, points: [{x, y}] }]), setLast(x) }: setLast fixes the
-// end of the horizontal axis, so that live curves grow into it.
-// x values are numbers, or texts where x.type is 'category'.
+// Returns { element, setSeries([{ label, color, dash, points: [{x, y}] }]), setLast(x) }. setLast fixes the end of the
+// horizontal axis, so that live curves grow into it. x values are numbers, or texts if x.type is 'category'.
 export function createChart({ title, type = "line", x, y, tall = false, legend = true, signal }) {
     const canvas = h("canvas", { role: "img", "aria-label": describe(title, x, y) });
     const keys = h("ul", { class: "legend", "aria-label": `Series of: ${title}` });
@@ -143,7 +142,7 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
         );
         const step = Math.ceil(positions.length / TABLE_ROWS);
         const rows = positions.filter((_, index) => index % step === 0 || index === positions.length - 1);
-        const note = step > 1 ? `Every ${step}th row of ${positions.length}; the curl line gives all of them.` : null;
+        const note = step > 1 ? `One row in ${step}, of ${positions.length} in all; the curl line gives all of them.` : null;
         replaceChildren(tableSlot, createTable({ caption: title, columns, rows, note }).element);
     }
 

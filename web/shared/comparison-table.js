@@ -1,14 +1,14 @@
-// The table of a comparison, filling in as its runs train: each seed, mean, worst, parameters, time. A cell
-// whose run has not ended says how far it is.
+// The table of a comparison, which fills in as its runs train: each seed, mean, worst, parameters, time. The cell of an
+// unfinished run shows its progress.
 
 import { isOver } from "./api.js";
 import { h, oncePerFrame, replaceChildren } from "./dom.js";
 import { fixed, integer, seconds } from "./format.js";
 import { createTable } from "./table.js";
 
-// brief: without parameters and time, to stand beside another.
-// Returns { element, begin(comparison), rows(comparison), run(entries), epoch(runId, row) }; entries as
-// followComparison gives them.
+// brief: leaves out parameters and time, so that two tables fit side by side.
+// Returns { element, begin(comparison), rows(comparison), run(entries), epoch(runId, row) }, where entries are those of
+// followComparison.
 export function createComparisonTable(caption, { brief = false } = {}) {
     const element = h("div");
     const runs = new Map();

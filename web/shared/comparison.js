@@ -1,12 +1,12 @@
-// Follows a comparison: its runs' events as they come, and its table whenever a run ends. The table itself
-// says which run belongs to which row and seed, so one with deleted runs reads as well as a complete one.
+// Follows a comparison: its runs' events as they arrive, and its table whenever a run ends. The table itself says which
+// run belongs to which row and seed, so it can be read even if some runs are deleted.
 
 import { get, isOver, query } from "./api.js";
 import { followRun } from "./stream.js";
 
 const RUNS_A_PAGE = 500;
 
-// All runs of a comparison that are still there, by id.
+// All runs of a comparison that have not been deleted, by id.
 async function readRuns(comparison, signal) {
     const runs = new Map();
     let before = null;
@@ -33,8 +33,8 @@ export async function readEntries(comparison, signal) {
     );
 }
 
-// The newest comparison, cancelled ones apart, that may be the one by what the list says of it and is by its
-// runs' entries; or null.
+// The newest comparison that is not cancelled and passes both tests: mayBe(comparison as listed) and is(its entries).
+// Null if there is none.
 export async function findComparison(mayBe, is, signal) {
     const { comparisons } = await get("/api/comparisons?limit=50", signal);
     for (const comparison of comparisons) {
@@ -56,7 +56,7 @@ export async function followComparison(started, handlers, signal) {
         const mine = asked;
         try {
             const newest = await get(`/api/comparisons/${started.id}`, signal);
-            // Runs that end together are asked about together, and an older answer may come later.
+            // Runs that end together cause several requests at once, and an older answer may arrive later.
             if (mine < answered) return;
             answered = mine;
             stopped = isOver(newest.state);

@@ -4,7 +4,7 @@ import { h, quietButton } from "./dom.js";
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-// Returns { element, set(method, path, body), setFile(path, type, file): the upload of a file }.
+// Returns { element, set(method, path, body), setFile(path, type, file) }; setFile is for uploading a file.
 export function createCurlLine() {
     const code = h("code");
     const status = h("span", { role: "status", class: "copied" });
@@ -13,7 +13,7 @@ export function createCurlLine() {
             await navigator.clipboard.writeText(code.textContent);
             status.textContent = "copied";
         } catch {
-            // Without a secure origin there is no clipboard: select the line instead, for Ctrl+C.
+            // Only a secure origin has a clipboard; elsewhere select the line for Ctrl+C.
             getSelection().selectAllChildren(code);
             status.textContent = "selected: press Ctrl+C";
         }

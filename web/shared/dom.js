@@ -1,5 +1,5 @@
-// Builds elements without ever parsing HTML: every string becomes a text node, so nothing a person types
-// (a sentence, a data set's words, a run's name) can turn into markup.
+// Builds elements without parsing HTML: every string becomes a text node, so nothing a person types (a sentence, a data
+// set's words, a run's name) can turn into markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -39,7 +39,7 @@ export function h(tag, attributes, ...children) {
     return fill(document.createElement(tag), attributes, children);
 }
 
-// A small button beside what it changes; the label says more than its text where that is needed.
+// A small button beside what it changes. `label` is for screen readers if the text alone says too little.
 export const quietButton = (text, onclick, label) =>
     h("button", { type: "button", class: "quiet", "aria-label": label, onclick }, text);
 
@@ -53,13 +53,13 @@ export function replaceChildren(element, ...children) {
 }
 
 let lastId = 0;
-// A fresh id, for labels and descriptions that point at other elements.
+// A new id, for labels and descriptions that refer to an element.
 export function uniqueId(prefix) {
     lastId += 1;
     return `${prefix}-${lastId}`;
 }
 
-// Calls `work` at most once a frame, however often it is asked to.
+// Returns a function that calls `work` at most once per frame, however often it is called.
 export function oncePerFrame(work) {
     let waiting = false;
     return () => {
@@ -80,7 +80,8 @@ export function debounce(milliseconds, work) {
     };
 }
 
-// Calls `work` at once, then at most every so many milliseconds, and once more for what came in between.
+// Returns a function that calls `work` at once, then at most once in the given time, and once more at its end if there
+// were calls in between.
 export function atMostEvery(milliseconds, work) {
     let timer = 0;
     let again = false;

@@ -1,10 +1,10 @@
-// What a chapter expects to see, and whether this run showed it: yes or no, the measured value, and why it
-// can be otherwise. A result that contradicts the text is said as plainly as one that agrees.
+// What a chapter expects, and whether this run shows it: yes or no, the measured value, and why it may differ. A result
+// that contradicts the text is shown as plainly as one that agrees.
 
 import { h, replaceChildren } from "./dom.js";
 
-// claims: [{ claim, check(result) -> { shown: true | false | null, measured, why } }]. `why` is shown where
-// the run did not show it, or as a note. Returns { element, update(result), clear() }.
+// claims: [{ claim, check(result) -> { shown: true | false | null, measured, why } }]. `why` explains why the run does not
+// show the claim, or is a note. Returns { element, update(result), clear() }.
 export function createExpectations(claims) {
     const rows = claims.map((one) => ({ ...one, verdict: h("span", { class: "verdict" }), text: h("span") }));
     const element = h(

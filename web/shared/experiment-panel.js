@@ -1,6 +1,6 @@
-// The controls of a chapter with one experiment: form, run and cancel, progress, faults, the curl line. A
-// finished run with the same parameters is shown again instead of being computed again; the run on view and
-// the parameters are in the page's address.
+// The controls of a chapter with one experiment: form, run and cancel, progress, faults, the curl line. If the server has
+// a finished run with the same parameters, the panel shows it instead of computing it again. The page's address keeps the
+// run on view and the parameters.
 
 import { createAlert } from "./alert.js";
 import { errorText, get, isOver, post, query } from "./api.js";
@@ -13,8 +13,8 @@ import { followRun } from "./stream.js";
 
 const QUICK_WAIT_SECONDS = 5;
 
-// The progress line of a run or comparison: what is being done, a bar, and a button to cancel for whom may.
-// address() is where what is under way is found; a cancellation that fails is told to the alert.
+// The progress line of a run or comparison: its state, a bar, and a cancel button for those who may cancel it. address()
+// is the API path of the run or comparison; `alert` shows a failed cancellation.
 export function createProgress(alert, address) {
     const onCancel = async () => {
         try {
@@ -31,7 +31,7 @@ export function createProgress(alert, address) {
         element,
         show({ state, progress, may_delete: mayCancel }) {
             element.hidden = isOver(state);
-            // An event tells everybody the same: whose the run is stays as it was last said.
+            // Events are the same for everybody and do not say whose the run is: keep what the last answer said.
             if (mayCancel !== undefined) cancel.hidden = !mayCancel;
             const { done = 0, total = 0, unit = "" } = progress ?? {};
             bar.max = total || 1;
@@ -49,14 +49,14 @@ export function createProgress(alert, address) {
     };
 }
 
-// options: experiment (name), main, more, except, situation, initial (as createForm), fixed (parameters the chapter sets),
-// extra() (further parameters), render(result, run), clear(run) (a new run begins), automatic (run at
-// once where no run fits: for experiments that take milliseconds), live (run on every change), showErrors(errors)
-// (faults of fields that the chapter draws itself; returns the rest), failed() (the run failed or was refused),
-// button (its text), strict (a known run fits only where it has the documented defaults, notes or not), remember()
-// (what else the address keeps), adopt(parameters) (of the run that a link names; the form takes its own).
-// Returns { element, form, run(), changed(): something that extra() reads has changed; remember(): something that
-// options.remember() reads has }.
+// options: experiment (name); main, more, except, situation, initial (as in createForm); fixed (parameters that the chapter
+// sets); extra() (further parameters); render(result, run); clear(run) (a new run begins); automatic (start a run at once
+// if no known run fits: for experiments that take milliseconds); live (run on every change); showErrors(errors) (shows the
+// faults of fields that the chapter draws itself and returns the rest); failed() (the run failed or was refused); button
+// (its text); strict (a known run fits only if it has the documented defaults, even those with a note); remember() (what
+// else the address keeps); adopt(parameters) (takes the parameters of a run that a link names; the form adopts its own).
+// Returns { element, form, run(), changed(), remember() }. The chapter calls changed() when something that extra() reads
+// has changed, and remember() when something that options.remember() reads has changed.
 export function createExperimentPanel(page, options) {
     const { schema } = page.experiment(options.experiment);
     const alert = createAlert();
@@ -87,7 +87,7 @@ export function createExperimentPanel(page, options) {
 
     const chosen = () => ({ ...options.extra?.(), ...form.values() });
     const parameters = () => ({ ...options.fixed, ...chosen() });
-    // The run's id stands in the address while the run is the one that was asked for.
+    // The address has the run's id only while the run has the parameters of the form.
     const remember = () =>
         page.remember({ ...chosen(), ...options.remember?.(), run: isAsked ? current?.id : undefined });
     let isAsked = false;
@@ -133,7 +133,7 @@ export function createExperimentPanel(page, options) {
 
     function follow(started) {
         current = started;
-        // Who watches somebody else's run may start one of their own.
+        // A reader who watches somebody else's run may start their own.
         runButton.disabled = !options.live && started.may_delete;
         options.clear?.(started);
         progress.show(started);
@@ -153,7 +153,7 @@ export function createExperimentPanel(page, options) {
         );
     }
 
-    // This run has the parameters that were asked for then, and may by now no longer be.
+    // Shows a run that has the parameters `asked`; the form may have changed since then.
     function take(known, asked) {
         isAsked = same(asked, parameters());
         current = known;
@@ -167,7 +167,7 @@ export function createExperimentPanel(page, options) {
         attempt += 1;
         const thisAttempt = attempt;
         alert.clear();
-        // A disabled button would lose the keyboard's place; a chapter that runs on every change keeps it.
+        // Disabling the button would lose the keyboard focus, so a chapter that runs on every change leaves it enabled.
         runButton.disabled = !options.live;
         try {
             const started = await post(
@@ -187,9 +187,9 @@ export function createExperimentPanel(page, options) {
         }
     }
 
-    // Who presses the button, or changes something, while this waits for an answer, has the last word.
+    // If the reader presses the button or changes something while this waits for an answer, the reader's action wins.
     async function start() {
-        // Again: only now can extra() read the chapter's own controls.
+        // Repeated here because extra() can read the chapter's own controls only now.
         showCurl();
         let asked = parameters();
         const id = page.parameters.get("run");
@@ -198,7 +198,7 @@ export function createExperimentPanel(page, options) {
                 const known = await get(`/api/runs/${encodeURIComponent(id)}`, page.signal);
                 if (attempt > 0) return undefined;
                 if (same(asked, parameters())) {
-                    // A link may name the run alone.
+                    // The link may name only the run.
                     form.adopt(known.parameters);
                     options.adopt?.(known.parameters);
                     showCurl();
@@ -222,11 +222,11 @@ export function createExperimentPanel(page, options) {
         }
         if (!options.automatic) return undefined;
         if (page.session.may_run) return run();
-        return replaceChildren(note, "Nobody has run this yet, and only the lecturer may.");
+        return replaceChildren(note, "Nobody has run this yet, and only the lecturer may run it.");
     }
 
     showCurl();
-    // After the chapter has put everything in place.
+    // Only after the chapter has set up everything.
     queueMicrotask(start);
     return { element, form, run, changed, remember };
 }

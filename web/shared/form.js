@@ -1,6 +1,6 @@
-// A form built from an experiment's JSON Schema (GET /api/experiments): labels, ranges, choices, defaults and
-// help all come from the server's one declaration. Nothing about a parameter is written here a second time,
-// and the server alone decides what is valid; its faults are shown at their fields.
+// A form built from an experiment's JSON Schema (GET /api/experiments). Labels, ranges, choices, defaults and help all come
+// from the server's declaration; nothing about a parameter is repeated here. Only the server decides what is valid, and
+// the form shows each fault at its field.
 
 import { h, quietButton, uniqueId } from "./dom.js";
 
@@ -12,7 +12,7 @@ const kindOf = (schema) => {
     return schema.items?.type === "array" ? "matrix" : "list";
 };
 
-// The frame around a chapter's controls; submit() instead of the browser's own.
+// The form element around a chapter's controls; submit() replaces the browser's own submission.
 export const panelForm = (submit, ...children) =>
     h(
         "form",
@@ -27,7 +27,7 @@ export const panelForm = (submit, ...children) =>
         children,
     );
 
-// A control of no schema: its label above it, its help below.
+// A control that comes from no schema: its label above it, its help below.
 export function labelledField(label, control, help, { wide = false } = {}) {
     if (help) control.setAttribute("aria-describedby", `${control.id}-help`);
     return h(
@@ -39,10 +39,10 @@ export function labelledField(label, control, help, { wide = false } = {}) {
     );
 }
 
-// A bound beyond this is there for the machine's sake and tells a person nothing.
+// A bound beyond this is a limit of the machine and tells a person nothing.
 const LARGEST_SHOWN = 1e9;
 
-// A comparison names the faults of each variant; here they belong to the one field that all share.
+// A comparison reports the faults of each variant; here they are shown at the field that all variants share.
 const OF_VARIANT = /^variants\[\d+\]\./;
 
 const listOf = (text) =>
@@ -50,9 +50,9 @@ const listOf = (text) =>
         .split(/[\s,;]+/)
         .filter((part) => part !== "")
         .map((part) => toNumber(part));
-// What is not a number is sent as it was typed: the server says what is wrong with it.
+// Text that is not a number is sent as it was typed: the server says what is wrong with it.
 const toNumber = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
-// Whether two values, lists or sets of parameters are alike.
+// Whether two values, lists or sets of parameters are equal.
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 function rangeText(schema) {
@@ -146,9 +146,9 @@ function textControl(attributes, parse, initial) {
     };
 }
 
-// A default that depends on other values: its note says "text: 12; data of yours: the first 80 %", and the
-// chapter's situation, one or more of these conditions or 'usual', settles which holds. Gives the schema with that
-// default, or with none where only the server knows it; `hint` then says what it will be.
+// Settles a default that depends on other values. Its note says "text: 12; data of yours: the first 80 %", and the
+// chapter's situation, one or more of these conditions or 'usual', decides which part applies. Returns the schema with that
+// default, or without one if only the server knows it; then `hint` describes it.
 export function settleDefault(schema, situation) {
     if (!schema.default_note) return schema;
     const open = { ...schema, default: undefined };
@@ -206,7 +206,7 @@ function createField(name, schema, situation, initial) {
             const value = control.read();
             return !element.hidden && value !== undefined && !same(value, usable.default);
         },
-        // Names the default that holds in this situation, where it depends on one.
+        // Shows the default for this situation, if the default depends on it.
         settle: (newSituation) => {
             const settled = settleDefault(schema, newSituation);
             if (usable.hint) control.element.placeholder = settled.hint ?? settled.default;
@@ -228,11 +228,11 @@ function createField(name, schema, situation, initial) {
     };
 }
 
-// schema: the experiment's; main: names shown at once; more: names behind "More parameters" (default: all
-// others but `except`). situation: as settleDefault has it. initial: the chapter's own choices
-// where they are not the defaults. address: URLSearchParams to start from. onChange(): after any change.
-// Returns { element, values(), read(name), set(name, value), adopt(parameters), settle(situation): it has become
-// another, hide(names): these do not apply now, showErrors(errors) -> those of no field here }.
+// schema: the experiment's. main: the names always shown. more: the names under "More parameters" (default: all others
+// except `except`). situation: see settleDefault. initial: the chapter's own choices that differ from the defaults.
+// address: URLSearchParams to start from. onChange(): called after any change.
+// Returns { element, values(), read(name), set(name, value), adopt(parameters), settle(newSituation), hide(names that do
+// not apply now), showErrors(errors) -> the errors of no field here }.
 export function createForm({ schema, main = [], more, except = [], situation, initial = {}, address, onChange }) {
     const names = Object.keys(schema.properties).filter(
         (name) => kindOf(schema.properties[name]) !== "matrix" && !except.includes(name),
@@ -280,7 +280,7 @@ export function createForm({ schema, main = [], more, except = [], situation, in
 
     return {
         element,
-        // Only what differs from the defaults: the server fills in the rest.
+        // Only the values that differ from the defaults: the server fills in the rest.
         values() {
             return Object.fromEntries(
                 [...fields.values()]
@@ -291,7 +291,7 @@ export function createForm({ schema, main = [], more, except = [], situation, in
         set(name, value) {
             fields.get(name).control.write(value);
         },
-        // Shows these parameters, but where the address says otherwise.
+        // Shows these parameters, except those that the address sets.
         adopt(parameters) {
             for (const [name, field] of fields) if (!address?.has(name)) field.adopt(parameters[name]);
         },

@@ -1,4 +1,4 @@
-// Numbers as people read them. null is a number that was not finite, or is not known yet.
+// Formats numbers for people. null stands for a number that was not finite or is not known yet.
 
 const MINUS = "\u2212";
 const MISSING = "\u2013";
@@ -44,7 +44,7 @@ export function scientific(value, digits = 2) {
     return `${withMinus(mantissa)}\u202f\u00d7\u202f10${superscript(Number(exponent))}`;
 }
 
-// A number of any size in few characters: plain where that is readable, scientific where it is not.
+// A number of any size in few characters: plain if that is readable, else scientific.
 export function compact(value, digits = 4) {
     if (value === null || value === undefined) return MISSING;
     if (value === 0) return "0";

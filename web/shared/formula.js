@@ -1,5 +1,5 @@
-// Formulas as MathML. The markup is a constant of the chapter that shows it, never anything a person typed;
-// it is parsed as XML, so a mistake in it is an exception and not half a formula.
+// Formulas as MathML. The markup is a constant in the chapter that shows it, never anything a person typed. It is parsed
+// as XML, so a mistake in it throws an exception instead of showing half a formula.
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 

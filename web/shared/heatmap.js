@@ -1,6 +1,6 @@
-// A matrix as a heatmap: our own canvas renderer in viridis, sharp on any screen, with labelled axes and a
-// colour scale. The value of one cell can be read under the pointer, by touch, or with the arrow keys (Home
-// and End: ends of the row; Page Up and Page Down: ends of the column).
+// A matrix as a heatmap, drawn on a canvas in viridis, sharp on any screen, with labelled axes and a colour scale. The
+// reader reads the value of a cell by pointing at it, touching it, or moving there with the arrow keys (Home and End: ends
+// of the row; Page Up and Page Down: ends of the column).
 
 import { h, oncePerFrame } from "./dom.js";
 import { fixed } from "./format.js";
@@ -10,11 +10,11 @@ import { onThemeChange, themeColor } from "./theme.js";
 const FONT = "12px system-ui, sans-serif";
 const SCALE_WIDTH = 12;
 const NUMBER_CELL_WIDTH = 33;
-// From here on there is room for a third decimal place, in larger type.
+// From this width on a cell has room for a third decimal place, in larger type.
 const ROOMY_CELL_WIDTH = 52;
 const NUMBER_CELL_HEIGHT = 18;
 
-// Smallest and largest finite values; a constant matrix gets a range of its own so that it has a colour.
+// The smallest and largest finite value. The range of a constant matrix is widened, so that it has a colour.
 function rangeOf(matrix) {
     const values = matrix.flat().filter((value) => value !== null);
     if (values.length === 0) return [0, 1];
@@ -25,10 +25,10 @@ function rangeOf(matrix) {
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-// options: title, rowTitle, columnTitle, range ([low, high], or absent: the matrix's own), digits,
-// maxCell (largest cell in px), height (largest in px), scale (show the colour scale), maskedText.
-// Returns { element, setTitle(text), setMatrix(matrix, { rowLabels, columnLabels }), mark(cells) }. null in a
-// matrix is a masked cell.
+// options: title, rowTitle, columnTitle, range ([low, high]; default: the matrix's own), digits, maxCell (largest cell in
+// px), height (largest in px), scale (show the colour scale), maskedText.
+// Returns { element, setTitle(text), setMatrix(matrix, { rowLabels, columnLabels }), mark(cells) }. null in a matrix is a
+// masked cell.
 export function createHeatmap(options) {
     const {
         title,
@@ -86,7 +86,7 @@ export function createHeatmap(options) {
         const right = scale ? SCALE_WIDTH + 16 + Math.ceil(context.measureText("\u22120.000").width) + 6 : 8;
         const available = Math.max(120, area.clientWidth - left - right);
         const cellWidth = Math.min(maxCell, available / columns);
-        // Words that do not fit across their column stand upright.
+        // Words that are wider than their column are drawn upright.
         const upright =
             columnLabelWidth + 6 > cellWidth && labels.columnLabels?.some((label) => Number.isNaN(Number(label)));
         const bottom = 22 + (upright ? columnLabelWidth + 4 : 16);
@@ -119,7 +119,7 @@ export function createHeatmap(options) {
             for (let column = 0; column < columns; column += 1) {
                 const value = matrix[row][column];
                 const color = viridis((value - range[0]) / (range[1] - range[0]));
-                // Edges on whole pixels, so that no seam shows between cells.
+                // Edges lie on whole pixels, so that no seam shows between cells.
                 const x = Math.round(left + column * cellWidth);
                 const y = Math.round(top + row * cellHeight);
                 context.fillStyle = value === null ? masked : cssColor(color);
@@ -191,7 +191,7 @@ export function createHeatmap(options) {
         }
     }
 
-    // A frame around a cell; around a whole row or column where the other is left out.
+    // Draws a frame around a cell, or around a whole row or column if only that is given.
     function drawFrame(context, { row, column }) {
         const { left, top, cellWidth, cellHeight, rows, columns } = layout;
         const box = [
@@ -272,7 +272,7 @@ export function createHeatmap(options) {
 
     return {
         element,
-        // Frames a cell, a row ({ row }) or a column ({ column }) from outside; null: nothing.
+        // Lets the chapter frame a cell, a row ({ row }) or a column ({ column }); null removes the frame.
         mark(newMark) {
             mark = newMark;
             draw();
@@ -292,7 +292,7 @@ export function createHeatmap(options) {
     };
 }
 
-// Every how-manyth label is drawn so that they keep their distance: 1, 2, 5, 10, 20, …
+// The n for which drawing every nth label leaves enough room: 1, 2, 5, 10, 20, …
 function labelStep(count, least) {
     for (let unit = 1; ; unit *= 10) {
         for (const step of [unit, 2 * unit, 5 * unit]) {

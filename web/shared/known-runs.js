@@ -1,14 +1,14 @@
-// What the server has computed already: a run or a comparison is recognised by its parameters, never by its
-// name, so it does not matter who started it and how.
+// Finds what the server has already computed. A run is recognised by its parameters, never by its name, so it does not
+// matter who started it or how.
 
 import { errorText, get, isOver, post, query } from "./api.js";
 import { same, settleDefault } from "./form.js";
 
 const RUNS_SEARCHED = 50;
 
-// Whether a run has just these parameters, where what is not given has its default. A default that depends on
-// other values counts as the situation (as createForm has it) settles it; where it settles nothing, any fits.
-// A parameter with no default at all must not have been given.
+// Whether a run has exactly the given parameters, and defaults for all others. A default that depends on other values is
+// the one that the situation settles (see settleDefault); if it settles none, any value fits. A parameter without any
+// default must be absent.
 export function hasParameters(parameters, schema, given, situation) {
     return Object.entries(schema.properties).every(([name, property]) => {
         if (name in given) return same(parameters[name], given[name]);
@@ -19,8 +19,8 @@ export function hasParameters(parameters, schema, given, situation) {
     });
 }
 
-// The newest run of the experiment with these parameters that has succeeded or still may, result and all; or
-// null. `finished`: only one that has succeeded.
+// The newest run of the experiment with these parameters that has succeeded or has not ended, with its result, or null.
+// `finished`: only a run that has succeeded.
 export async function findRun(page, experiment, given, { situation, finished = false } = {}) {
     const { schema } = page.experiment(experiment);
     const path = `/api/runs${query({ experiment, state: finished ? "succeeded" : null, limit: RUNS_SEARCHED })}`;
@@ -32,7 +32,7 @@ export async function findRun(page, experiment, given, { situation, finished = f
     return known ? get(`/api/runs/${known.id}`, page.signal) : null;
 }
 
-// The result of a quick experiment with these parameters, from an earlier run or a new one.
+// The result of a quick experiment with these parameters, from a known run or a new one.
 export async function resultOf(page, experiment, parameters) {
     const run =
         (await findRun(page, experiment, parameters, { finished: true })) ??

@@ -1,4 +1,4 @@
-// The price of length: how many scores a sequence has, and what they weigh.
+// The price of length: how many scores a sequence has, and how much memory they take.
 
 import { bytes, integer } from "./format.js";
 import { createTable } from "./table.js";

@@ -1,5 +1,5 @@
-// A mask edited cell by cell: a button for each query and key, pressed where the query may see the key. The
-// arrow keys move between the cells; whole patterns come with one click.
+// Edits a mask cell by cell. There is a button for each query and key, pressed if the query may see the key. The arrow
+// keys move between the cells, and one click sets a whole pattern.
 
 import { h, quietButton, replaceChildren } from "./dom.js";
 
@@ -9,11 +9,11 @@ const PATTERNS = [
     ["see all", () => 1],
     ["only the past", (query, key) => (key <= query ? 1 : 0)],
     ["only neighbours", (query, key) => (Math.abs(query - key) <= 1 ? 1 : 0)],
-    ["all but oneself", (query, key) => (query === key ? 0 : 1)],
+    ["all but itself", (query, key) => (query === key ? 0 : 1)],
 ];
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// Returns { element, read() -> rows of 0 and 1, write(matrix), resize(queries, keys), setError(message) }. A new cell is seen.
+// Returns { element, read() -> rows of 0 and 1, write(matrix), resize(queries, keys), setError(message) }. New cells are visible.
 export function createMaskEditor({ onChange }) {
     const grid = h("div", { class: "mask-grid", role: "group", "aria-label": "Mask matrix" });
     const size = h("span", { class: "hint" });

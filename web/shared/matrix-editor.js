@@ -1,5 +1,5 @@
-// A matrix edited cell by cell: Tab and the up and down arrows move between cells, and a block pasted from a
-// spreadsheet or a Python list replaces the whole matrix.
+// Edits a matrix cell by cell. Tab and the up and down arrows move between cells, and pasting a block from a spreadsheet
+// or a Python list replaces the whole matrix.
 
 import { h, quietButton, replaceChildren } from "./dom.js";
 
@@ -16,8 +16,8 @@ function parseBlock(text) {
     return isMatrix ? rows : null;
 }
 
-// Returns { element, read(), write(matrix), setError(message) }. read() gives numbers, or the text where a
-// cell holds none, which the server then names as a fault.
+// Returns { element, read(), write(matrix), setError(message) }. read() returns numbers; a cell that holds no number gives
+// its text, which the server then reports as a fault.
 export function createMatrixEditor({ name, onChange }) {
     const grid = h("div", { class: "matrix-grid" });
     const error = h("p", { class: "field-error", role: "alert" });

@@ -1,4 +1,4 @@
-// Two buttons that leaf through a long list, and where in it one is.
+// Two buttons for paging through a long list, and the current position in it.
 
 import { h } from "./dom.js";
 import { integer } from "./format.js";

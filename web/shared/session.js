@@ -1,6 +1,6 @@
-// Who the service takes the reader for. Where a lecturer's token is needed, the masthead says who one is and
-// lets the lecturer sign in and out; everywhere else it stays empty. A link that ends in "#token=…" signs in as
-// well: a fragment is never sent to a server, and it leaves the address bar before anything else happens.
+// The reader's session. If the service needs a lecturer's token, the masthead shows the reader's role and lets the
+// lecturer sign in and out; otherwise it stays empty. A link that ends in "#token=…" also signs in: a fragment is never
+// sent to a server, and the page removes it from the address bar before doing anything else.
 
 import { createAlert } from "./alert.js";
 import { get, post, remove } from "./api.js";
@@ -10,10 +10,10 @@ import { labelledField } from "./form.js";
 const ROLES = { lecturer: "signed in as the lecturer", student: "student", stranger: "not signed in" };
 
 const TOKEN_ADDRESS = "#token=";
-// What is assumed until the service says otherwise: it alone decides, the page only spares useless clicks.
+// Assumed until the service says otherwise. Only the service decides; the page just avoids useless buttons.
 const UNKNOWN = { access: "local", role: "lecturer", may_run: true };
 
-// The token of a link, or null. The address becomes `hash` instead.
+// The token in the address, or null. Replaces the token in the address by `hash`.
 function takeToken(hash = "") {
     if (!location.hash.startsWith(TOKEN_ADDRESS)) return null;
     const text = location.hash.slice(TOKEN_ADDRESS.length);
@@ -27,7 +27,7 @@ function takeToken(hash = "") {
 
 let showRefusal = null;
 
-// A link followed while the page is open. This listener comes before the frame's, which sees the old address.
+// For a link followed while the page is open. This listener runs before the frame's, which then sees the old address.
 addEventListener("hashchange", async ({ oldURL }) => {
     const token = takeToken(new URL(oldURL).hash);
     if (token === null) return;
@@ -39,8 +39,8 @@ addEventListener("hashchange", async ({ oldURL }) => {
     }
 });
 
-// Fills the element, and resolves with the session. Without an answer the chapters themselves say what is
-// wrong, so a failure here is none.
+// Fills the element and resolves with the session. If the service does not answer, the chapters themselves will say so:
+// this function does not report it.
 export async function openSession(element) {
     const token = takeToken();
     let session;

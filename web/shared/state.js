@@ -1,5 +1,5 @@
-// What the page shows, in its address: "#chapter?name=value&…". A link or a reload brings back the chapter,
-// its parameters and the run on view. Only what differs from the defaults is written.
+// Keeps the state of the page in its address: "#chapter?name=value&…". A link or a reload restores the chapter, its
+// parameters and the run on view. Only values that differ from the defaults are written.
 
 export function readAddress() {
     const [chapter, search = ""] = location.hash.replace(/^#/, "").split("?");

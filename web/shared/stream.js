@@ -1,13 +1,12 @@
-// One event stream for the whole page. Chapters follow runs; the browser reconnects by itself and sends
-// Last-Event-ID, so events arrive without gap or repeat. After every (re)connection followers also read the
-// run once by GET: whatever happened before they listened is then theirs too, and rows are keyed by epoch,
-// so that hearing of one twice does no harm.
+// One event stream for the whole page, on which chapters follow their runs. The browser reconnects by itself and sends
+// Last-Event-ID, so events arrive without gap or repeat. After every (re)connection followers also GET the run once, to
+// learn what happened before they listened. Rows are keyed by epoch, so receiving one twice does no harm.
 
 import { get, isOver } from "./api.js";
 
 const TYPES = ["state", "epoch", "step", "attention", "end"];
 const RETRY_MILLISECONDS = 2000;
-// Runs without epochs tell of their progress only when asked.
+// Runs without epochs send no events about their progress, so it is polled.
 const PROGRESS_MILLISECONDS = 1000;
 
 const listeners = new Set();
@@ -27,7 +26,7 @@ function connect() {
     source.addEventListener("error", () => {
         if (connected) tell("lost", null);
         connected = false;
-        // The browser retries by itself unless the server refused; then it is on us.
+        // The browser retries by itself unless the server refused the stream; then the page has to retry.
         if (source.readyState === EventSource.CLOSED) setTimeout(connect, RETRY_MILLISECONDS);
     });
     for (const type of TYPES) {
@@ -43,9 +42,8 @@ export function listen(listener, signal) {
     signal?.addEventListener("abort", () => listeners.delete(listener), { once: true });
 }
 
-// Follows one run until it is over or the signal aborts. Handlers, all optional: run(run) on every change of
-// state and once at the start, epoch(row), step({step, loss}), attention(epoch), end(run), failed(error).
-// Resolves with the run when it is over.
+// Follows one run until it ends or the signal aborts. Handlers, all optional: run(run) at the start and on every change of
+// state, epoch(row), step({step, loss}), attention(epoch), end(run), failed(error). Resolves with the run when it ends.
 export function followRun(id, handlers, signal) {
     return new Promise((resolve) => {
         const stop = new AbortController();

@@ -1,18 +1,18 @@
-// Tables of numbers: a caption, one row header a row, figures right-aligned, wide ones scroll by themselves or, on a
-// narrow screen, become a list of cards.
+// Tables of numbers with a caption and a row header in each row. Numbers are right-aligned. A wide table scrolls by itself
+// or, on a narrow screen, becomes a list of cards.
 
 import { h } from "./dom.js";
 
 const kindOf = ({ numeric, wide, place }) =>
     [numeric && "numeric", wide && "wide", place && `place-${place}`].filter(Boolean).join(" ") || null;
 
-// columns: [{ label, cell(row), numeric, wide: room for sentences, place, labelled }]; the first is the row's header.
-// cards: on a narrow screen each row is a card, where place says how a cell lies in it: beside the header ("aside"), over
-// the whole width ("text"), what is left of the last line ("note"), or at its end ("action"). Figures, and what is
-// labelled, show their label there.
+// columns: [{ label, cell(row), numeric, wide: room for sentences, place, labelled }]; the first is the row header.
+// cards: on a narrow screen each row becomes a card, and `place` says where in it a cell lies: beside the header ("aside"),
+// across the whole width ("text"), on the rest of the last line ("note"), or at the end of that line ("action"). On a card,
+// numeric and labelled cells show their label.
 // Returns { element, update(rows) }.
 export function createTable({ caption, columns, rows = [], note, cards = false }) {
-    // Some browsers take a table that is laid out otherwise for none: the roles say that it still is one.
+    // Some browsers no longer expose a table as one if CSS changes its display. The roles restore that.
     const role = (name) => (cards ? name : null);
     const body = h("tbody", { role: role("rowgroup") });
     const element = h(
@@ -56,8 +56,8 @@ export function createTable({ caption, columns, rows = [], note, cards = false }
             ),
         );
 
-    // The row of an object that was there before is not even moved: what is open in it stays open, and a click that has
-    // begun on it arrives.
+    // The row of an object that is still there is not even moved, so that open details stay open and a click that has begun
+    // on it succeeds.
     let drawn = new Map();
     const update = (newRows) => {
         const kept = new Map(newRows.map((row) => [row, drawn.get(row) ?? createRow(row)]));
@@ -73,7 +73,7 @@ export function createTable({ caption, columns, rows = [], note, cards = false }
     return { element, update };
 }
 
-// A table of constant texts: the first row holds the headings.
+// A table of constant texts; the first row holds the headings.
 export function textTable(caption, [headings, ...rows]) {
     const columns = headings.map((label, index) => ({
         label,

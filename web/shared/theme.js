@@ -1,9 +1,9 @@
-// Light and dark: as the system has it, or as the reader chose, because a projector wants light whatever the
-// laptop has. Canvases cannot use the style sheet's variables: they read them from it, and again after a change.
+// Light and dark: as the system is set, or as the reader chooses, because a projector needs light whatever the laptop's
+// setting. Canvases cannot use the style sheet's variables directly: they read their values, and again after a change.
 
 const KEY = "attnlab-colors";
 const SYSTEM = "(prefers-color-scheme: dark)";
-// For each choice: when the dark colours hold, and what the browser's own controls look like.
+// For each choice: when the dark colours apply, and the color-scheme of the browser's own controls.
 const CHOICES = {
     auto: { media: SYSTEM, scheme: "" },
     light: { media: "not all", scheme: "light" },
@@ -17,7 +17,7 @@ function choose(name) {
     dispatchEvent(new Event(CHANGE));
 }
 
-// What was chosen last. A browser that keeps nothing for a site refuses to be asked: then nothing is kept.
+// The last choice. A browser that denies the site storage throws an exception: then nothing is stored.
 function recall() {
     try {
         return localStorage.getItem(KEY);
@@ -30,11 +30,11 @@ function keep(name) {
     try {
         localStorage.setItem(KEY, name);
     } catch {
-        // The choice holds until the page is left.
+        // The choice lasts until the reader leaves the page.
     }
 }
 
-// Makes the button go through the choices, and takes up the last one.
+// Makes the button cycle through the choices, and applies the stored one.
 export function openTheme(button) {
     const names = Object.keys(CHOICES);
     let current = recall();
@@ -42,7 +42,7 @@ export function openTheme(button) {
     const show = () => {
         button.textContent = `\u25d0 ${current}`;
         button.setAttribute("aria-label", `colours: ${current}`);
-        button.title = "Colours: as the system has them, light, or dark";
+        button.title = "Colours: as the system is set, light, or dark";
         choose(current);
     };
     button.addEventListener("click", () => {
@@ -62,7 +62,7 @@ export function onThemeChange(redraw, signal) {
     addEventListener(CHANGE, redraw, { signal });
 }
 
-// The colours of series, by order; each works on the light and the dark ground.
+// The colours of series, by index; each is readable on the light and the dark background.
 export const seriesColor = (index) => themeColor(`series-${index % 8}`);
 
 export const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2, 4, 2], [12, 4]];

@@ -1,11 +1,11 @@
-// Loss and accuracy against the epochs: two charts side by side.
+// Loss and accuracy by epoch: two charts side by side.
 
 import { get } from "./api.js";
 import { createChart } from "./chart.js";
 import { h } from "./dom.js";
 import { fixed } from "./format.js";
 
-// The pair without data. limits: { loss, accuracy }, where the vertical axes end if not where the data do.
+// The two charts, without data. limits: { loss, accuracy }, the options of the vertical axes that replace the defaults.
 // Returns { element, loss, accuracy, setLast(epochs) }.
 export function createCurveCharts(signal, { loss: lossLimits, accuracy: accuracyLimits }) {
     const chart = (title, y) =>
@@ -30,7 +30,7 @@ export function createCurveCharts(signal, { loss: lossLimits, accuracy: accuracy
 }
 
 // The curves of one run while it trains; hidden until it begins.
-// Returns { element, begin(run), epoch(row), show(run): all epochs of one that is over }.
+// Returns { element, begin(run), epoch(row), show(run) }; show draws all epochs of a run that has ended.
 export function createTrainingCurves(signal) {
     const charts = createCurveCharts(signal, { accuracy: { min: 0 } });
     const element = h("div", { hidden: true }, charts.element);

@@ -1,5 +1,5 @@
-// The viridis colour map: ten of its colours, equally spaced, and a straight line between neighbours. It
-// grows evenly in lightness, so it also reads in grey and with any kind of colour blindness.
+// The viridis colour map: ten of its colours, equally spaced, with linear interpolation between them. Its lightness grows
+// evenly, so it is also readable in grey and with any kind of colour blindness.
 
 const STOPS = [
     [68, 1, 84],

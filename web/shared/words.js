@@ -1,18 +1,18 @@
-// A sentence drawn word by word: the brighter the word's ground, the more attention it got; the share stands
-// below it, so that nothing depends on colour alone.
+// Draws a sentence word by word: the brighter a word's background, the more attention it gets. The share is printed below
+// the word, so that nothing depends on colour alone.
 
 import { h, replaceChildren } from "./dom.js";
 import { fixed } from "./format.js";
 import { cssColor, inkOn, viridis } from "./viridis.js";
 
-// Signs are short, so that a mark never pushes the words apart.
+// The signs are short, so that a mark never pushes the words apart.
 const MARKS = [
     { key: "top", sign: "\u25b2", meaning: "most attended" },
     { key: "decisive", sign: "\u25c6", meaning: "the word that decides" },
     { key: "unknown", sign: "?", meaning: "unknown to the model" },
 ];
 
-// One word with its share below: { element, label, paint(share, largest, isTop) }.
+// One word with its share below it: { element, label, paint(share, largest, isTop) }.
 function createWord(text, marks, isButton) {
     const label = isButton
         ? h("button", { type: "button", class: "word", "aria-pressed": "false" }, text)
@@ -39,9 +39,10 @@ function createWord(text, marks, isButton) {
     };
 }
 
-// words: texts. matrix: a row of weights for each word, which sums to one; without it (null) all are alike.
-// marks: { decisive: index or null, unknown: [boolean] }. Shown is how much each word gets on average, and of a
-// word that is pointed at or chosen where it looks itself. The ground is relative to the largest share.
+// words: texts. matrix: for each word a row of weights that sums to one; if null, all words look alike.
+// marks: { decisive: index or null, unknown: [boolean] }. Each word shows how much attention it gets on average; while the
+// reader points at a word, or has chosen it, the words show where that word looks. Brightness is relative to the largest
+// share.
 export function drawWords(words, matrix, marks = {}) {
     const items = words.map((text, index) =>
         createWord(text, { decisive: index === marks.decisive, unknown: marks.unknown?.[index] }, matrix !== null),
@@ -79,16 +80,16 @@ export function drawWords(words, matrix, marks = {}) {
     ];
 }
 
-// What the signs below the words mean.
+// Explains the signs below the words.
 export const wordKey = (keys = MARKS.map(({ key }) => key)) =>
     h(
         "p",
         { class: "hint" },
         MARKS.filter(({ key }) => keys.includes(key)).map(({ sign, meaning }) => `${sign} ${meaning}\u2003`),
-        "Shown is how much each word gets on average; point at a word, or choose it, to see where it looks itself.",
+        "Each word shows how much attention it gets on average; point at a word, or choose it, to see where it looks.",
     );
 
-// How much each key gets, averaged over the queries.
+// How much attention each key gets, averaged over the queries.
 export function shareOfKeys(matrix) {
     return (matrix[0] ?? []).map((_, key) => matrix.reduce((sum, row) => sum + row[key], 0) / matrix.length);
 }
