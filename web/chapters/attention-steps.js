@@ -1,5 +1,5 @@
-// Attention taken apart: queries and keys give scores, which are scaled, masked, turned into weights by a
-// softmax, and average the values. One step at a time, each cell with the arithmetic behind it.
+// Attention taken apart: queries and keys give scores, which are scaled, masked, and turned by a softmax into the weights
+// that average the values. The page shows one step at a time, and for each cell the arithmetic behind it.
 
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
@@ -12,7 +12,7 @@ import { createMatrixEditor } from "../shared/matrix-editor.js";
 
 const GIVEN = "given";
 const EDITABLE = ["q", "k", "v"];
-// What each preset is drawn from.
+// The parameters that each preset is drawn from.
 const DRAWN_FROM = { drawn: ["seed", "tokens", "width"], "causal-head": ["seed"], worked: [], given: [] };
 const NAMES = {
     q: "Q (queries)",
@@ -42,8 +42,8 @@ const sum = (terms, operator) => {
 };
 const n = (value) => fixed(value, 3);
 
-// Each step: its name, what it does, the matrices on show (the last is the step's own), from which cells of the
-// others one of its cells is made, and how.
+// Each step: its name, formula and text, the matrices on show (the last is the step's own), the cells of the others that a
+// cell is computed from, and the arithmetic of a cell.
 const STEPS = [
     {
         name: "Q, K, V",
@@ -143,11 +143,11 @@ export function mount(root, page) {
         try {
             if (page.parameters.has(name)) editors[name].write(JSON.parse(page.parameters.get(name)));
         } catch {
-            // An address written by hand: the matrices of the last preset are edited instead.
+            // Somebody edited the address: start from the matrices of the last preset instead.
         }
     }
 
-    // How many queries and keys the next run has, as far as it is known before it.
+    // The numbers of queries and keys of the next run, or null if they are not known before it.
     function sizesOf(given) {
         if (given) return [editors.q.read().length, editors.k.read().length];
         if (panel?.form.read("preset") !== "drawn") return null;
@@ -186,7 +186,7 @@ export function mount(root, page) {
         extra() {
             const given = isGiven();
             const preset = panel?.form.read("preset") ?? lastPreset;
-            // Another preset brings its own mask and scale.
+            // A different preset has its own mask and scale.
             if (panel && preset !== lastPreset) switches.reset();
             lastPreset = preset;
             panel?.form.settle(preset);
@@ -229,7 +229,7 @@ export function mount(root, page) {
 
 const roundForEditing = (matrix) => matrix.map((row) => row.map((value) => Number(value.toFixed(3))));
 
-// Mask and scale: what the preset has until they are touched; and a mask matrix of one's own.
+// Switches for mask and scale, which follow the preset until the reader touches them, and an editor for a mask matrix.
 function createSwitches(page, onChange) {
     const { properties } = page.experiment("attention-steps").schema;
     const touched = {};
@@ -263,7 +263,7 @@ function createSwitches(page, onChange) {
             own.checked = true;
         }
     } catch {
-        // An address written by hand: no mask matrix then.
+        // Somebody edited the address: there is no mask matrix then.
     }
     const maskElement = h("div", { class: "matrix-editors" }, editor.element);
     let sizes = null;
@@ -274,7 +274,7 @@ function createSwitches(page, onChange) {
         if (isNew) onChange();
     }
     showEditor(false);
-    // The form must not take these changes for its own and run twice.
+    // Otherwise the form would take these changes for its own, and the experiment would run twice.
     const element = h(
         "div",
         { class: "choices switches", onchange: (event) => event.stopPropagation() },
@@ -292,7 +292,7 @@ function createSwitches(page, onChange) {
             own.checked = false;
             showEditor(false);
         },
-        // The switches of a run that a link names; what it has by its preset stays the preset's.
+        // Takes over the switches of a run that a link names. Values that equal the preset's stay the preset's.
         adopt({ preset, mask: itsMask, scale: itsScale, mask_matrix: matrix }) {
             const isHead = preset === "causal-head";
             if (itsMask !== (isHead ? "causal" : "none")) touched.mask = itsMask;
@@ -301,7 +301,7 @@ function createSwitches(page, onChange) {
             if (matrix) editor.write(matrix);
             showEditor(false);
         },
-        // Before a run: the mask has as many rows and columns as there are queries and keys.
+        // Gives the mask as many rows and columns as the next run has queries and keys.
         fit(newSizes) {
             if (newSizes && own.checked) editor.resize(...newSizes);
         },
@@ -346,7 +346,7 @@ function createStage(page, onStep) {
         arithmetic,
         sums,
     );
-    // One heatmap a matrix, kept from step to step so that the cursor stays where it is.
+    // One heatmap for each matrix, kept from step to step so that the cursor stays in place.
     const heatmaps = Object.fromEntries(
         Object.keys(NAMES).map((name) => [
             name,
@@ -402,7 +402,7 @@ function createStage(page, onStep) {
         explain(current.show.at(-1), 0, 0);
         sums.textContent =
             current.name === "Softmax"
-                ? `Row sums: ${result.row_sums.map((value) => fixed(value, 4)).join(", ")}${result.row_sums.includes(0) ? ". A row of zeros: its query may see no key at all." : ""}`
+                ? `Row sums: ${result.row_sums.map((value) => fixed(value, 4)).join(", ")}${result.row_sums.includes(0) ? ". A row of zeros: its query may not see any key." : ""}`
                 : "";
     }
 
@@ -428,7 +428,7 @@ const CLAIMS = [
                 why:
                     worst < 1e-5
                         ? ""
-                        : "A query that may see no key at all has a row of zeros: there is nothing to share out.",
+                        : "A query that may not see any key has a row of zeros: there is nothing to share out.",
             };
         },
     },

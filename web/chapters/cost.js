@@ -1,5 +1,5 @@
-// What attention costs: time and memory against sequence length, measured here and now. The score matrix
-// grows fourfold when the length doubles; the clock does not always agree, and the page says where.
+// What attention costs: time and memory against sequence length, measured here and now. The score matrix grows fourfold
+// when the length doubles. The measured time does not always follow, and the page says when.
 
 import { createChart } from "../shared/chart.js";
 import { createExpectations } from "../shared/expectation.js";
@@ -14,17 +14,17 @@ const milliseconds = (value) =>
     value === null || value === undefined ? "\u2013" : `${value < 10 ? fixed(value, 3) : fixed(value, 1)} ms`;
 const times = (value) => (value === null ? "" : `\u00d7 ${fixed(value, 2)}`);
 
-// How much a figure has grown from one row to another; null where one of them was not measured.
+// The factor by which a figure grows from one row to another, or null if one of them was not measured.
 const growthOf = (row, before, name) => (before?.[name] && typeof row[name] === "number" ? row[name] / before[name] : null);
 
-// Columns that only a server with a tiled attention gives.
+// Some columns exist only if the server has tiled attention.
 const has = (rows, name) => rows.some((row) => row[name] !== undefined);
 
-// The two ways of computing attention, of which a row names the winner.
+// The names of the two ways of computing attention; a row names the winner.
 const WAYS = { attention: "whole", tiled: "tiled" };
 
 function measuredTable(rows) {
-    // A figure, and below it how much it has grown since the row above.
+    // A figure, followed by its growth since the row above.
     const column = (label, name, text, grows = true) => ({
         label,
         name,
@@ -39,7 +39,7 @@ function measuredTable(rows) {
         column("RNN", "rnn_ms", milliseconds),
         column("attention", "attention_ms", milliseconds),
         column("attention, tiled", "tiled_ms", milliseconds),
-        column("scores an example", "scores", integer),
+        column("scores per example", "scores", integer),
         column("memory, RNN", "rnn_bytes", bytes),
         column("memory, attention", "attention_bytes", bytes),
         column("memory, tiled", "tiled_bytes", bytes),
@@ -155,7 +155,7 @@ const doublings = (rows, name) =>
         .filter((one) => one.factor === 2 && one.growth !== null)
         .map((one) => one.growth);
 
-// Whether all of these lie within the bounds, and why they may not; false where there are none.
+// Whether all growths lie within the bounds, and the reason why they may not; false if there are none.
 function growsBetween(growths, [low, high], why = "") {
     if (growths.length === 0) return false;
     const shown = growths.every((growth) => growth >= low && growth <= high);

@@ -1,4 +1,4 @@
-// What moves while the four models train: curves, table, attention; and what the chapter expects of them.
+// What changes while the four models train: curves, table and attention. Also the chapter's expectations.
 
 import { createAttentionView } from "../shared/attention-view.js";
 import { createComparisonTable } from "../shared/comparison-table.js";
@@ -8,8 +8,7 @@ import { compact, fixed, percent } from "../shared/format.js";
 import { DASHES, seriesColor } from "../shared/theme.js";
 import { createCurveCharts } from "../shared/training-curves.js";
 
-// The models of the chapter, in the order of their colours. A run is of one of them by its parameters, whatever
-// its comparison calls it.
+// The models of the chapter, in the order of their colours. A run's parameters say which model it is, whatever its label.
 export const VARIANTS = [
     { id: "rnn", label: "RNN", parameters: { model: "rnn" } },
     { id: "lstm", label: "LSTM", parameters: { model: "lstm" } },
@@ -33,7 +32,8 @@ export const swatch = (index) => {
     return element;
 };
 
-// Everything that moves while the comparison trains. onPlace(): the reader looks at another place of the attention.
+// Shows everything that changes while the comparison trains. onPlace(): called when the reader chooses another run, epoch
+// or example of the attention.
 export function createLiveView(page, onPlace) {
     const { signal } = page;
     const charts = createCurveCharts(signal, {
@@ -152,7 +152,7 @@ export function createLiveView(page, onPlace) {
 
     return {
         element,
-        // What the address keeps of the attention on view: epochs and examples are of one run.
+        // The choice of attention as the address keeps it; epochs and examples belong to one run.
         place() {
             const place = attention.place();
             if (shownRun === null) return { example: place.example };
@@ -175,7 +175,7 @@ export function createLiveView(page, onPlace) {
             table.rows(newest);
             updateExpectations();
         },
-        // All runs of the comparison, once known, as readEntries gives them.
+        // Takes all runs of the comparison, as readEntries returns them.
         run(entries) {
             table.run(entries);
             const first = runs.size === 0;
@@ -213,7 +213,7 @@ export function createLiveView(page, onPlace) {
     };
 }
 
-// Each row of the table has its model's colour; a second row of the same model, or another one, gets the next.
+// Each row of the table has its model's colour; a second row of the same model, or an unknown model, gets the next colour.
 function colorsOfRows(entries) {
     const colors = new Map();
     let next = VARIANTS.length;
@@ -226,8 +226,8 @@ function colorsOfRows(entries) {
     return colors;
 }
 
-// What the comparison says of each of the chapter's models, once all of its runs that are still there have
-// succeeded: { [id]: { row, accuracies, attention: one mean attention a run } }.
+// The comparison's results for each of the chapter's models, once all of the model's remaining runs have succeeded:
+// { [id]: { row, accuracies, attention: the mean attention of each run } }.
 function resultsByVariant(comparison, entries) {
     const results = {};
     comparison.rows.forEach((row, index) => {
@@ -254,7 +254,7 @@ const CLAIMS = [
                     why:
                         row.worst >= 0.95
                             ? ""
-                            : "Few epochs, few examples or a small learning rate leave it halfway; a large one throws it out again.",
+                            : "With few epochs, few examples or a small learning rate it gets only halfway; a large learning rate throws it off again.",
                 }
             );
         },
@@ -283,7 +283,7 @@ const CLAIMS = [
                     measured: `mean ${percent(row.mean)}`,
                     why:
                         row.mean < CHANCE + 0.1
-                            ? "A little above one half is no mistake: the average of all numbers contains the first one."
+                            ? "A little above one half is not a mistake: the average of all numbers contains the first one."
                             : "A short sequence gives it away: the average of a few numbers says much about each of them.",
                 }
             );
@@ -297,7 +297,7 @@ const CLAIMS = [
                     shown: 2 * accuracies.filter((value) => value > LEARNT).length < accuracies.length,
                     measured: accuracies.map((value) => fixed(value, 3)).join(", "),
                     why: accuracies.some((value) => value > LEARNT)
-                        ? "Which seed finds it is luck, and decided by rounding: see the paragraph on seed 7 below."
+                        ? "Which seed succeeds is luck, decided by rounding: see the paragraph on seed 7 below."
                         : "",
                 }
             );

@@ -1,4 +1,4 @@
-// How to read what the four models did.
+// The text on how to read the results of the four models.
 
 import { h } from "../shared/dom.js";
 
@@ -36,13 +36,13 @@ export function fourModelsStory() {
             h(
                 "p",
                 null,
-                "In PyTorch 1.13 the LSTM ends where it began with seeds 0, 1 and 2, at a coin\u2019s accuracy, and with seed 7 it gets nearly every example right. Nothing differs but the random start: the same cells, the same data, the same number of steps. " +
+                "In PyTorch 1.13 the LSTM ends where it began with seeds 0, 1 and 2, no better than a coin, and with seed 7 it gets nearly every example right. Nothing differs but the random start: the same cells, the same data, the same number of steps. " +
                     "At the start the forget gates are near one half, so a sign from step 0 is halved about fifty-nine times before it reaches the answer, and the gradient on its way back is too. What arrives is smaller than the rounding of what is added to it. Now and then training stumbles on weights that hold a gate open wide enough for a trace to survive; from there it goes quickly, and from anywhere else there is nothing to hold on to.",
             ),
             h(
                 "p",
                 null,
-                "Which start that is, rounding decides. This program draws the same weights as PyTorch and agrees with its first losses to seven digits, and yet it may be another seed that succeeds here: try 0 to 7 and look. A result that hangs on the last bit of a sum is no property of the seed, and even less one of the LSTM.",
+                "Rounding decides which start that is. This program draws the same weights as PyTorch and agrees with its first losses to seven digits, and yet it may be another seed that succeeds here: try 0 to 7 and look. A result that depends on the last bit of a sum is not a property of the seed, and even less one of the LSTM.",
             ),
             h(
                 "p",

@@ -1,4 +1,4 @@
-// The task in a picture: the numbers of one test example, the one that decides among them in colour.
+// The task in a picture: the numbers of one test example, with the number that decides in colour.
 
 import { get, query } from "../shared/api.js";
 import { h, quietButton, replaceChildren, svg } from "../shared/dom.js";
@@ -8,7 +8,7 @@ const WIDTH = 360;
 const HEIGHT = 120;
 const LARGEST = 3;
 
-// The numbers as bars around a line of zero; nearly all lie between -3 and 3.
+// Draws the numbers as bars from a zero line; nearly all lie between -3 and 3.
 function drawBars(values) {
     const middle = HEIGHT / 2;
     const step = WIDTH / values.length;
@@ -36,7 +36,7 @@ function drawBars(values) {
     );
 }
 
-// parametersOf() gives what decides which examples there are. Returns { element, draw() }.
+// parametersOf() returns the parameters that determine the examples. Returns { element, draw() }.
 export function createTaskPicture(page, parametersOf) {
     const slot = h("div");
     const text = h("p", { class: "hint", "aria-live": "polite" });
@@ -54,7 +54,7 @@ export function createTaskPicture(page, parametersOf) {
         const reason = `Example ${index}: the first number is ${fixed(values[0], 2)}, so the answer is `;
         replaceChildren(text, reason, h("strong", null, label), ".");
     }
-    // It has its room before it is there: what stands below must not move away from under the pointer.
+    // Reserves the room before the picture arrives: what is below must not move away from under the pointer.
     show({ values: [0], label: 0, index: 0 });
 
     async function draw() {
@@ -72,7 +72,7 @@ export function createTaskPicture(page, parametersOf) {
             show(examples[0]);
             element.classList.remove("waiting");
         } catch {
-            // A parameter that the server refuses is said where it is typed; the picture waits for a better one.
+            // If the server refuses a parameter, its field says so; the picture waits for a valid one.
             if (mine === newest) element.classList.add("waiting");
         }
         return undefined;

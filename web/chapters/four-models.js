@@ -1,5 +1,5 @@
-// Four models on one task: the label is the sign of the first of sixty numbers. A comparison trains every
-// chosen model with every seed; curves move, the table fills in, and attention shows where it learnt to look.
+// Four models on one task: the label is the sign of the first of sixty numbers. A comparison trains every chosen model with
+// every seed. Meanwhile curves grow, the table fills in, and attention shows where it learnt to look.
 
 import { createAlert } from "../shared/alert.js";
 import { get, isOver, post } from "../shared/api.js";
@@ -81,7 +81,7 @@ export function mount(root, page) {
                 h(
                     "span",
                     { class: "field-help", id: `${seedsId}-help` },
-                    "one run per model and seed: weights and batch order",
+                    "one run per model and seed, which draws weights and batch order",
                 ),
             ),
         ),
@@ -91,7 +91,7 @@ export function mount(root, page) {
         curl.element,
     );
     panel.addEventListener("change", changed);
-    // The seeds stand in one row with the other main field.
+    // Puts the seeds in one row with the other main field.
     panel.querySelector(".form .fields").prepend(panel.querySelector(".field"));
     panel.querySelector(":scope > .fields").remove();
 
@@ -179,7 +179,7 @@ export function mount(root, page) {
         );
     }
 
-    // Whether a comparison has what is chosen above: these seeds, these models, these parameters.
+    // Whether a comparison has the chosen seeds, models and parameters: a first test by its entry in the list, then by its runs.
     const mayBeChosen = ({ seeds: itsSeeds, rows }) =>
         same(itsSeeds, seeds()) && rows.length === variants().length;
     function isChosen(entries) {
@@ -198,7 +198,7 @@ export function mount(root, page) {
         );
     }
 
-    // A link may name the comparison alone: then the form shows what was asked.
+    // If a link names only the comparison, the form takes over the comparison's parameters.
     function adopt({ seeds: itsSeeds }, entries) {
         const found = new Set(entries.map((entry) => variantOf(entry.parameters)));
         if (!page.parameters.has("models") && VARIANTS.some((variant) => found.has(variant)))
@@ -208,7 +208,7 @@ export function mount(root, page) {
         refresh();
     }
 
-    // Who presses the button, or changes something, while this waits for an answer, has the last word.
+    // If the reader presses the button or changes something while this waits for an answer, the reader's action wins.
     async function start() {
         const id = page.parameters.get("comparison");
         const asked = body();

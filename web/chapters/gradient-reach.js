@@ -1,5 +1,5 @@
-// How much gradient reaches each input step before any training: the RNN's and LSTM's decays along the chain,
-// attention's does not. Beside it the path a signal takes, drawn from the sequence length.
+// How much gradient reaches each input step before any training: in the RNN and the LSTM it decays along the chain, in
+// attention it does not. Beside the chart, a picture of the signal's path for the given sequence length.
 
 import { createChart } from "../shared/chart.js";
 import { createExpectations } from "../shared/expectation.js";
@@ -50,7 +50,7 @@ export function mount(root, page) {
                 result.rows.map((row) => ({
                     label: title(row.model),
                     color: COLORS[row.model] ?? 4,
-                    // A gradient that underflowed to zero has no place on a logarithmic axis.
+                    // A logarithmic axis cannot show a gradient that underflowed to zero.
                     points: row.gradient.map((value, step) => ({ x: step, y: value > 0 ? value : null })),
                 })),
             );
@@ -64,7 +64,7 @@ export function mount(root, page) {
         h(
             "p",
             { class: "lead" },
-            "Before a model can learn from its first input, some gradient must arrive there. Here is how much does, at every step, with fresh weights and one batch: no training, one pass forward and one back.",
+            "Before a model can learn from its first input, some gradient must arrive there. This is how much arrives at every step, with fresh weights and one batch: no training, one pass forward and one back.",
         ),
         panel.element,
         results,
@@ -87,7 +87,7 @@ export function mount(root, page) {
     );
 }
 
-// Steps as dots; above them the chain's hops, below them the one hop of attention.
+// The steps as dots; above them the hops along the chain, below them the single hop of attention.
 function drawPaths(figure, length) {
     const width = 360;
     const shownCount = Math.min(length, MOST_DOTS);

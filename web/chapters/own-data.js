@@ -1,5 +1,5 @@
-// Data of one's own: upload sentences or sequences of numbers, look at the examples as a run sees them, train
-// on them, delete them.
+// The reader's own data: upload sentences or sequences of numbers, look at the examples as a run sees them, train on them,
+// delete them.
 
 import { createAlert } from "../shared/alert.js";
 import { get, query, remove, request } from "../shared/api.js";
@@ -33,7 +33,7 @@ export function mount(root, page) {
         h(
             "p",
             { class: "lead" },
-            "Sentences with a label, or rows of numbers with a label: anything that fits into a table can be learnt from here. The file stays on the server you are looking at.",
+            "Train on your own sentences or rows of numbers, each with a label: anything that fits into a table will do. The file stays on the server you are looking at.",
         ),
         createUpload(list).element,
         list.element,
@@ -43,7 +43,7 @@ export function mount(root, page) {
     list.refresh(page.parameters.get("dataset"));
 }
 
-// A file's format by its name, else by its first line: a tab means TSV.
+// A file's format, from its name or else from its first line, where a tab means TSV.
 function formatOf(name, text) {
     if (/\.csv$/i.test(name)) return CSV;
     if (/\.(tsv|tab)$/i.test(name)) return TSV;
@@ -86,7 +86,7 @@ function createUpload(list) {
                 "CSV with a header (text,label; or numbers and a label column), or lines of text, tab, label",
                 { wide: true },
             ),
-            labelledField("Name", name, "what runs will call it"),
+            labelledField("Name", name, "the name that runs refer to"),
         ),
         labelledField("Or paste it here", pasted),
         h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Upload"), done),
@@ -155,7 +155,7 @@ function createList(page, onChoose) {
     async function drop(dataset) {
         if (
             !confirm(
-                `Delete the data set ${dataset.name}? Runs that were trained on it keep their results, but can show no examples any more.`,
+                `Delete the data set ${dataset.name}? Runs that were trained on it keep their results, but can no longer show examples.`,
             )
         )
             return;
@@ -185,7 +185,7 @@ function exampleTable(dataset, split, examples) {
             { label: "example", numeric: true, cell: (row) => row.index },
             { label: "label", place: "aside", labelled: true, cell: (row) => row.label },
             { label: dataset.kind === "text" ? "text" : "numbers", wide: true, place: "text", cell: asText },
-            // All words of the training part are known: the vocabulary is made of them.
+            // Only the test part has unknown words: the vocabulary consists of the words of the training part.
             ...(dataset.kind === "text" && split === "test"
                 ? [
                       {
@@ -201,7 +201,7 @@ function exampleTable(dataset, split, examples) {
     }).element;
 }
 
-// The examples as a run sees them: split, and for text cut into known and unknown words.
+// The examples as a run sees them: split into two parts, and texts into known and unknown words.
 function createBrowser(page) {
     const alert = createAlert();
     const slot = h("div");
@@ -258,7 +258,7 @@ function createBrowser(page) {
     };
 }
 
-// Which defaults hold for a data set.
+// The situation that settles the defaults for a data set (see settleDefault).
 const situationOf = ({ kind, source }) => [
     kind === "text" ? "text" : "",
     ...(source === "given" ? ["data of yours", `${kind} of yours`] : []),
@@ -270,7 +270,7 @@ function createTrainer(page) {
     page.signal.addEventListener("abort", () => leave.abort(), { once: true });
 
     function show(dataset) {
-        // What the data set before still asks for and follows must not speak for this one.
+        // Requests and streams of the previous data set must not change this one's section.
         leave.abort();
         leave = new AbortController();
         const { signal } = leave;
@@ -293,7 +293,7 @@ function createTrainer(page) {
                 fixed: { task: dataset.name },
                 main: ["model", "position", "epochs", "seed", "learning_rate"],
                 except: dataset.source === "given" ? ["task", "train_seed", "test_seed"] : ["task"],
-                // The lab's model for sentences, the chapter's for numbers.
+                // The lab sheet's model for sentences, the course chapter's for numbers.
                 initial: isText ? { model: "transformer" } : {},
                 situation: situationOf(dataset),
                 extra() {

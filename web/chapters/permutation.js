@@ -1,5 +1,5 @@
-// Shuffling the input. First one forward pass: without positions the output of attention stays, with them it
-// moves. Then training: the same two models on a task where order decides and on one where it does not.
+// Shuffling the input. First one forward pass: without positions attention's output stays the same, with them it changes.
+// Then training: the same two models on a task in which order matters and on one in which it does not.
 
 import { createAlert } from "../shared/alert.js";
 import { isOver, post } from "../shared/api.js";
@@ -55,7 +55,7 @@ export function mount(root, page) {
         h(
             "p",
             { class: "prose" },
-            "Two tasks, each trained with positions and without, three seeds each. Taking the positions away is a disaster for one and hardly noticed by the other, and both are the right result: it depends on the task whether order carries anything.",
+            "Two tasks, each trained with positions and without, three seeds each. Taking the positions away is a disaster for one and hardly noticed by the other, and both are the right result: whether order matters depends on the task.",
         ),
         ...createAblation(page),
     );
@@ -73,12 +73,12 @@ function createShuffle(page) {
                 measured: `largest difference ${scientific(none.max_difference)}`,
                 why:
                     none.max_difference > 0 && none.max_difference < ROUNDING
-                        ? "Not exactly zero: the same numbers are added in another order, and each addition rounds."
+                        ? "Not exactly zero: the same numbers are added in a different order, and each addition rounds."
                         : "",
             }),
         },
         {
-            claim: "With positions it gives another one.",
+            claim: "With positions it gives a different one.",
             check: ({ learned, position }) => ({
                 shown: learned.max_difference > ROUNDING,
                 measured: `${position}: largest difference ${scientific(learned.max_difference)}`,
@@ -166,7 +166,7 @@ function createAblation(page) {
                     (entries) => isAblation(entries, page.experiment("train").schema, task),
                     page.signal,
                 );
-                // Whoever pressed the button meanwhile sees what they asked for.
+                // If the reader has pressed the button meanwhile, their own comparison stays on view.
                 const side = sides.get(task.key);
                 if (known && side.comparison() === null) side.follow(known);
             }
@@ -187,7 +187,7 @@ function createAblation(page) {
     ];
 }
 
-// Whether a comparison's first row is the task's model with positions and its second the same without.
+// Whether a comparison's first row is the task's model with positions, and the second the same model without them.
 function isAblation(entries, schema, { situation, common, model }) {
     const isSide = (variant, position) => {
         const members = entries.filter((entry) => entry.variant === variant);
@@ -243,12 +243,12 @@ const measured = (comparison) =>
 
 const CLAIMS = [
     {
-        claim: "Where order decides, taking the positions away ruins the model.",
+        claim: "If order decides, taking the positions away ruins the model.",
         check: ({ ordered }) =>
             complete(ordered) && { shown: loss(ordered) > ORDER_MATTERS, measured: measured(ordered) },
     },
     {
-        claim: "Where it does not, it makes hardly a difference.",
+        claim: "If it does not, taking them away makes hardly any difference.",
         check: ({ bag }) =>
             complete(bag) && {
                 shown: Math.abs(loss(bag)) < 0.03,

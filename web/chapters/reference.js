@@ -1,5 +1,5 @@
-// Tables to keep. What can be measured is filled in from this server's own runs, the newest first; where
-// there is none yet, the table says which chapter makes it.
+// Tables to keep. Measured values come from this server's newest runs. If there is no such run yet, the table names the
+// chapter that makes one.
 
 import { get, query } from "../shared/api.js";
 import { h, replaceChildren } from "../shared/dom.js";
@@ -92,7 +92,7 @@ export function mount(root, page) {
         h(
             "p",
             { class: "prose" },
-            "In hardly any of these does one train a transformer from nothing. One takes a model that somebody trained at great expense and adapts it; knowing what is inside tells one what it can be asked for.",
+            "Hardly any of these tasks calls for training a transformer from scratch. You take a model that somebody trained at great expense and adapt it; knowing what is inside tells you what you can ask of it.",
         ),
     );
     fill(page, concepts, measured, status);
@@ -110,7 +110,7 @@ async function fill(page, concepts, measured, status) {
         const found = { reach, cost, shuffle, scaling, accuracies };
         replaceChildren(concepts, conceptTable(found));
         replaceChildren(measured, measuredTable(found));
-        status.textContent = "A dash stands where nothing was run yet; the chapters fill it in.";
+        status.textContent = "A dash marks what has not been run yet; the chapters fill it in.";
     } catch (error) {
         if (error.name !== "AbortError") status.textContent = error.message;
     }
@@ -122,7 +122,7 @@ async function newest(page, experiment, accept = () => true) {
     return run ? (await get(`/api/runs/${run.id}`, page.signal)).result : null;
 }
 
-// The newest accuracy of each model on the chapter's task.
+// The accuracies of each model on the chapter's task, from the newest runs.
 async function trained(page) {
     const { runs } = await get(
         `/api/runs${query({ experiment: "train", state: "succeeded", limit: 200 })}`,
@@ -138,7 +138,7 @@ async function trained(page) {
 }
 
 const reachOf = (reach, model) => reach?.rows.find((row) => row.model === model)?.ratio;
-// The longest sequences on which both were measured.
+// The row of the longest sequences for which both models were measured.
 const longest = (cost) =>
     cost &&
     cost.rows

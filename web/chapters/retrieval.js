@@ -1,5 +1,5 @@
-// A pretrained network used with nothing trained: the nearest neighbour of each query picture in MobileNetV2's
-// space and among raw pixels, counted, and shown for any query with right and wrong marked.
+// A pretrained network, used without any training: how often the nearest neighbour of a query picture is of the same class,
+// in MobileNetV2's space and among raw pixels. For any query the page shows the neighbours, marked right or wrong.
 
 import { h, replaceChildren } from "../shared/dom.js";
 import { createExpectations } from "../shared/expectation.js";
@@ -50,12 +50,12 @@ export function mount(root, page) {
             h(
                 "p",
                 null,
-                "Two hundred queries are two hundred coin throws with an unknown coin: the share that comes out right is uncertain by about three percentage points either way, whichever pictures happen to be drawn. On one split the network wins, on the next raw pixels do. Set the number of splits to ten or more: the mean settles, and the spread column says how far a single split can be off.",
+                "Two hundred queries are two hundred tosses of an unknown coin: the share of right answers is uncertain by about three percentage points either way, whichever pictures happen to be drawn. On one split the network wins, on the next raw pixels do. Set the number of splits to ten or more: the mean settles, and the spread column says how far a single split can be off.",
             ),
             h(
                 "p",
                 null,
-                "That raw pixels do so well is no accident. These pictures are small, centred, of one size and on black ground, so that two shirts cover nearly the same pixels. And enlarged from 28 to 96 they have none of the texture and colour the network learnt to use. A pretrained space is better where the pictures resemble those it came from, not everywhere.",
+                "That raw pixels do so well is no accident. These pictures are small, centred, all of one size and on a black background, so that two shirts cover nearly the same pixels. And enlarged from 28 to 96 they have none of the texture and colour the network learnt to use. A pretrained space is better where the pictures resemble those it came from, not everywhere.",
             ),
         ),
     );
@@ -70,7 +70,7 @@ function rateTable(result) {
         columns: [
             { label: "space", cell: (row) => SPACES[row.space] ?? row.space },
             {
-                label: "numbers a picture",
+                label: "numbers per picture",
                 numeric: true,
                 cell: (row) => (row.dimensions ? integer(row.dimensions) : ""),
             },
@@ -98,7 +98,7 @@ function rateTable(result) {
     });
 }
 
-// A grey picture on a canvas, each pixel enlarged. `pixels` are bytes in base64.
+// Draws a grey picture on a canvas, with enlarged pixels. `pixels` are bytes in base64.
 function drawPicture(pixels, rows, columns, label) {
     const canvas = h("canvas", { width: columns, height: rows, role: "img", "aria-label": label, class: "picture" });
     const context = canvas.getContext("2d");
@@ -234,7 +234,7 @@ const CLAIMS = [
                 shown: network > pixels,
                 measured: `${fixed(network, 4)} against ${fixed(pixels, 4)}`,
                 why: close
-                    ? "The difference is within what the choice of pictures alone can do: no verdict either way."
+                    ? "The choice of pictures alone can make a difference of this size: no verdict either way."
                     : "",
             };
         },

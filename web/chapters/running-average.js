@@ -1,5 +1,5 @@
-// The average of all earlier tokens, three ways: a loop, a product with a triangular matrix, and the softmax
-// of a mask. The third is attention before anything is learnt.
+// The average of all earlier tokens in three ways: a loop, a product with a triangular matrix, and the softmax of a mask.
+// The third is attention before anything is learnt.
 
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
@@ -120,7 +120,7 @@ export function mount(root, page) {
         h(
             "p",
             { class: "lead" },
-            "The simplest way for a token to hear from those before it: take their average. Said as a loop it is slow; said as a matrix it is one product; said as a softmax it is attention in which every key is still equally interesting.",
+            "The simplest way for a token to hear from those before it: take their average. Written as a loop it is slow; written as a matrix it is one product; written as a softmax it is attention in which every key is still equally interesting.",
         ),
         panel.element,
         results,

@@ -1,4 +1,4 @@
-// All runs: their states, live; cancel and delete; what each was asked and where to see it.
+// All runs: their live states, buttons to cancel and delete them, their parameters, and a link to the chapter that shows each.
 
 import { createAlert } from "../shared/alert.js";
 import { errorText, get, isOver, post, query, remove } from "../shared/api.js";
@@ -23,7 +23,7 @@ function chapterOf(run) {
     return `#${run.experiment}?run=${run.id}`;
 }
 
-// Of a comparison every seed has the same name.
+// All runs of a variant in a comparison have the same name, so the seed is added.
 const titleOf = ({ name, experiment, comparison, parameters: { model, task, seed } }) =>
     [name || (experiment === "train" ? `${model} on ${task}` : experiment), comparison && `seed ${seed}`]
         .filter(Boolean)
@@ -67,13 +67,13 @@ export function mount(root, page) {
     const state = filter("state", "all states", STATES.map((one) => [one]));
     const experiment = filter("experiment", "all experiments", page.experimentNames.map((one) => [one]));
     const mine = filter("mine", "everybody", [["true", "me"]]);
-    // Where nobody signs in, all who look from one browser are the same person.
+    // Without sign-in everybody is the same person, so there is nothing to filter.
     const byWhom = page.session.access === "local" ? [] : [h("label", { for: "run-mine" }, "by"), mine];
     const more = h("button", { type: "button", hidden: true, onclick: () => loadMore() }, "Older runs");
     const empty = h("p", { class: "hint", hidden: true }, "No runs yet: open a chapter and press its button.");
     const runs = new Map();
     const lastEpochs = new Map();
-    // Kept for every run and changed in place: a row that is drawn anew at every epoch cannot be clicked.
+    // Each run's outcome is kept and changed in place: a row that is redrawn at every epoch cannot be clicked.
     const outcomes = new Map();
     const outcomeCell = (run) => {
         if (!outcomes.has(run.id)) outcomes.set(run.id, h("span", { class: "outcome" }));
@@ -132,7 +132,7 @@ export function mount(root, page) {
         const sorted = [...runs.values()].sort((a, b) => b.created_at.localeCompare(a.created_at));
         empty.hidden = sorted.length > 0;
         table.element.hidden = sorted.length === 0;
-        // A changed row is drawn anew: the keyboard's place in it must not be lost.
+        // A changed row is redrawn, and the keyboard focus in it must not be lost.
         const focused = document.activeElement?.getAttribute("aria-label");
         table.update(sorted);
         if (focused) table.element.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
@@ -143,7 +143,7 @@ export function mount(root, page) {
     const fits = (run) =>
         (!state.value || run.state === state.value) && (!experiment.value || run.experiment === experiment.value);
     function keep(run) {
-        // An answer may be older than the event that overtook it: what has ended stays ended.
+        // An event may overtake an older answer: a run that has ended stays ended.
         const known = runs.get(run.id);
         if (known && isOver(known.state) && !isOver(run.state)) return;
         const kept = { ...run, may_delete: run.may_delete ?? known?.may_delete };
@@ -152,7 +152,7 @@ export function mount(root, page) {
         draw();
     }
 
-    // An event tells everybody the same, so of a new run it does not say whose it is.
+    // Events are the same for everybody, so the event of a new run does not say whose it is.
     function hear(run) {
         if (runs.has(run.id) || !mine.value) keep(run);
         if (mine.value || !isLecturer) findOwn();
@@ -174,7 +174,7 @@ export function mount(root, page) {
                 `/api/runs${query({ state: state.value, experiment: experiment.value, mine: mine.value, limit: RUNS_A_PAGE, before: next })}`,
                 page.signal,
             );
-            // Another choice has been made since: its own answer is on the way.
+            // The reader has chosen other filters since, and their answer is on the way.
             if (asked !== newest) return;
             answer.runs.forEach(keep);
             next = answer.next;

@@ -1,5 +1,5 @@
-// Why the scores are divided by the root of d_k: the spread of dot products grows with the width, and a
-// softmax of widely spread scores puts nearly everything on one key.
+// Why the scores are divided by the root of d_k: dot products spread more as the width grows, and a softmax of widely spread
+// scores puts nearly everything on one key.
 
 import { createChart } from "../shared/chart.js";
 import { createExpectations } from "../shared/expectation.js";
@@ -53,7 +53,7 @@ export function mount(root, page) {
             results.hidden = false;
             const rows = [...result.rows].sort((a, b) => a.d_k - b.d_k);
             spread.setSeries([
-                // First, so that it is drawn on top of the line that it predicts.
+                // It comes first so that it is drawn on top of the line that it predicts.
                 {
                     label: "\u221ad_k, as predicted",
                     color: 3,

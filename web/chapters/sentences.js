@@ -1,5 +1,5 @@
-// A transformer learns to judge reviews in which exactly one word decides. Afterwards: how often was that
-// word the most attended one, and where did the model look in each sentence?
+// A transformer learns to judge reviews in which exactly one word decides. Then the page shows how often that word is the
+// most attended one, and where the model looks in each sentence.
 
 import { createAlert } from "../shared/alert.js";
 import { get, query } from "../shared/api.js";
@@ -77,20 +77,20 @@ export function mount(root, page) {
             h(
                 "p",
                 null,
-                "The accuracy is nearly perfect and the hit rate is not. Both are true: a word also travels around the attention, through the sum that adds each position\u2019s input to its output, and on through the feed-forward part, so the model can be right without having looked hardest at the word that decides. Attention shows where information was fetched from. It does not show why the answer came out.",
+                "The accuracy is nearly perfect and the hit rate is not. Both are true: a word\u2019s information also travels around the attention, through the sum that adds each position\u2019s input to its output, and on through the feed-forward part, so the model can be right without having looked hardest at the word that decides. Attention shows where information was fetched from. It does not show why the answer came out.",
             ),
             h(
                 "p",
                 null,
                 "Train with the position \u201cnone\u201d: hardly anything changes here, because this task does not care where the word stands. ",
                 h("a", { href: "#permutation" }, "Shuffling the input"),
-                " has the other case.",
+                " shows the opposite case.",
             ),
         ),
     );
 }
 
-// Test sentences with the trained model's attention on them.
+// Test sentences with the trained model's attention.
 function createReader(page) {
     const alert = createAlert();
     const list = h("div", { class: "sentences" });
@@ -192,7 +192,7 @@ function createReader(page) {
     };
 }
 
-// The parameters that decide which examples a run sees.
+// The parameters that determine which examples a run sees.
 const examplesOf = ({ sequence_length, train_examples, test_examples, train_seed, test_seed }) => ({
     sequence_length,
     train_examples,
@@ -203,14 +203,14 @@ const examplesOf = ({ sequence_length, train_examples, test_examples, train_seed
 
 const CLAIMS = [
     {
-        claim: "The model judges nearly every test sentence rightly.",
+        claim: "The model judges nearly every test sentence correctly.",
         check: (result) => ({
             shown: result.test_accuracy > WORKS,
             measured: percent(result.test_accuracy),
             why:
                 result.test_accuracy > WORKS
                     ? ""
-                    : "After very few epochs, or with a learning rate far off, it has not learnt the words yet.",
+                    : "After very few epochs, or with a bad learning rate, it has not learnt the words yet.",
         }),
     },
     {
@@ -222,7 +222,7 @@ const CLAIMS = [
                 why:
                     word.rate >= 1
                         ? "This run looked at it every time. Other seeds do not; see below."
-                        : "The rest are judged rightly all the same: see below.",
+                        : "The rest are judged correctly all the same: see below.",
             },
     },
 ];

@@ -1,5 +1,5 @@
-// Type a sentence: a trained text model answers at every keystroke with label, probabilities, and where each
-// of its heads looked. Where no text model is there yet, one is trained first.
+// Type a sentence: at every keystroke a trained text model answers with a label, probabilities, and where each of its heads
+// looked. If there is no text model yet, the page trains one first.
 
 import { createAlert } from "../shared/alert.js";
 import { errorText, get, post, query } from "../shared/api.js";
@@ -92,9 +92,9 @@ export function mount(root, page) {
             if (mine !== newest) return undefined;
             alert.clear();
             answer.show(predictions[0], classes);
-            // More words than the model reads; signs, which count too, can only make it more.
+            // The words alone are too many for the model; punctuation marks, which also count, would only add to them.
             const isCut = sentence.split(/\s+/).length > lengths.get(id);
-            cutNote.textContent = isCut ? `This model reads the first ${lengths.get(id)} words and signs of a text.` : "";
+            cutNote.textContent = isCut ? `This model reads the first ${lengths.get(id)} words and punctuation marks of a text.` : "";
             remember();
         } catch (error) {
             if (mine === newest) alert.show(error);
@@ -121,7 +121,7 @@ export function mount(root, page) {
 
     async function trainFirst() {
         trainNote.hidden = false;
-        // It may be on its way already: started here before the reader went elsewhere, or by somebody else.
+        // The run may exist already: started here before the reader left the chapter, or by somebody else.
         training =
             (await findRun(page, "train", FIRST_MODEL, { situation: "text" })) ??
             (await post("/api/runs", { experiment: "train", ...FIRST_MODEL }, page.signal));
@@ -266,5 +266,5 @@ function createAnswer(page) {
     };
 }
 
-// Data sets often number their classes; of reviews everybody knows which is which.
+// Data sets often number their classes; the names of the reviews' classes need no explanation.
 const classText = (name) => (/^\d+$/.test(String(name)) ? `class ${name}` : String(name));

@@ -1,5 +1,5 @@
-// One transformer block: its parts with their jobs, shapes and parameters; what goes in and what comes out;
-// and the reason why blocks can be stacked.
+// One transformer block: its parts with their jobs, shapes and parameters, its input and output, and why blocks can be
+// stacked.
 
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
