@@ -3,7 +3,7 @@
 
 import { chapters, extraPages } from "./chapters.js";
 import { createAlert } from "./shared/alert.js";
-import { get } from "./shared/api.js";
+import { get, runStates } from "./shared/api.js";
 import { h, replaceChildren } from "./shared/dom.js";
 import { openSession } from "./shared/session.js";
 import { readAddress, writeAddress } from "./shared/state.js";
@@ -25,9 +25,10 @@ const leftAt = new Map();
 const addressOf = (entry) => leftAt.get(entry.id) ?? `#${entry.id}`;
 
 async function loadExperiments() {
-    experiments ??= get("/api/experiments").then(
-        (answer) => new Map(answer.experiments.map((one) => [one.name, { ...one, schema: one.parameters }])),
-    );
+    experiments ??= get("/api/experiments").then((answer) => {
+        runStates.splice(0, Infinity, ...answer.run_states);
+        return new Map(answer.experiments.map((one) => [one.name, { ...one, schema: one.parameters }]));
+    });
     try {
         return await experiments;
     } catch (error) {

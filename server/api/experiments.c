@@ -1,7 +1,18 @@
-/* Every experiment with the schema of its parameters. */
+/* Every experiment with the schema of its parameters, and the states that its runs go through. */
 #include "server/api/api.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
+
+static void write_run_states(struct text *text) {
+    json_write_begin_array(text, "run_states");
+    for (enum run_state state = 0; state < RUN_STATE_COUNT; state++) {
+        json_write_begin_object(text, NULL);
+        json_write_string(text, "name", run_state_name(state));
+        json_write_boolean(text, "ended", run_state_has_ended(state));
+        json_write_end_object(text);
+    }
+    json_write_end_array(text);
+}
 
 void api_experiments_list(struct request *request) {
     struct text text = {0};
@@ -18,6 +29,7 @@ void api_experiments_list(struct request *request) {
         json_write_end_object(&text);
     }
     json_write_end_array(&text);
+    write_run_states(&text);
     json_write_end_object(&text);
     response_set_text(&request->response, 200, "application/json", &text);
 }

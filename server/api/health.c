@@ -16,10 +16,19 @@ void api_health_get(struct request *request) {
     json_write_string(&text, "status", "ok");
     json_write_string(&text, "version", ATTNLAB_VERSION);
     json_write_integer(&text, "workers", (int64_t)counts.workers);
-    json_write_integer(&text, "running", (int64_t)counts.running);
-    json_write_integer(&text, "queued", (int64_t)counts.queued);
+    json_write_integer(&text, "running", (int64_t)counts.by_state[RUN_RUNNING]);
+    json_write_integer(&text, "queued", (int64_t)counts.by_state[RUN_QUEUED]);
     json_write_end_object(&text);
     response_set_text(&request->response, 200, "application/json", &text);
+}
+
+static void write_state_counts(struct text *text, const char *name, const struct runs_counts *counts,
+                               bool has_ended) {
+    for (enum run_state state = 0; state < RUN_STATE_COUNT; state++) {
+        if (run_state_has_ended(state) == has_ended)
+            text_append_format(text, "%s{state=\"%s\"} %zu\n", name, run_state_name(state),
+                               counts->by_state[state]);
+    }
 }
 
 void api_prometheus_get(struct request *request) {
@@ -36,14 +45,11 @@ void api_prometheus_get(struct request *request) {
         connections, overdue);
     text_append_format(&text,
                        "# TYPE attnlab_workers gauge\nattnlab_workers %zu\n"
-                       "# TYPE attnlab_runs gauge\n"
-                       "attnlab_runs{state=\"running\"} %zu\nattnlab_runs{state=\"queued\"} %zu\n"
-                       "# TYPE attnlab_runs_ended_total counter\n",
-                       counts.workers, counts.running, counts.queued);
-    for (int state = RUN_SUCCEEDED; state <= RUN_CANCELLED; state++) {
-        text_append_format(&text, "attnlab_runs_ended_total{state=\"%s\"} %zu\n",
-                           run_state_name((enum run_state)state), counts.ended[state]);
-    }
+                       "# TYPE attnlab_runs gauge\n",
+                       counts.workers);
+    write_state_counts(&text, "attnlab_runs", &counts, false);
+    text_append_string(&text, "# TYPE attnlab_runs_ended_total counter\n");
+    write_state_counts(&text, "attnlab_runs_ended_total", &counts, true);
     text_append_format(&text,
                        "# TYPE attnlab_training_steps_total counter\nattnlab_training_steps_total %llu\n"
                        "# TYPE attnlab_training_epochs_total counter\nattnlab_training_epochs_total %llu\n"

@@ -237,6 +237,17 @@ static void write_request_schemas(struct text *text, const char *name, const cha
     json_write_end_object(text);
 }
 
+/* A text that is one of the NULL-terminated `names`. */
+static void write_enumeration(struct text *text, const char *schema, const char *const *names) {
+    json_write_begin_object(text, schema);
+    json_write_string(text, "type", "string");
+    json_write_begin_array(text, "enum");
+    for (size_t i = 0; names[i]; i++)
+        json_write_string(text, NULL, names[i]);
+    json_write_end_array(text);
+    json_write_end_object(text);
+}
+
 static void write_components(struct text *text) {
     json_write_begin_object(text, "components");
     json_write_begin_object(text, "schemas");
@@ -245,6 +256,7 @@ static void write_components(struct text *text) {
         text, "ComparisonRequest",
         "\"seeds\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"
         "\"variants\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"label\"]}}");
+    write_enumeration(text, "RunState", run_state_names);
     for (size_t i = 0; i < openapi_schema_count; i++)
         json_write_raw(text, openapi_schemas[i].name, openapi_schemas[i].json);
     json_write_end_object(text);

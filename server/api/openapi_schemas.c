@@ -16,7 +16,6 @@
 #define STRINGS         LIST_OF(STRING)
 #define BOOLEANS        LIST_OF(BOOLEAN)
 #define MATRIX          "{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}"
-#define STATE           "{\"type\":\"string\",\"enum\":[\"queued\",\"running\",\"succeeded\",\"failed\",\"cancelled\"]}"
 #define PROGRESS                                                                                             \
     "{\"type\":\"object\",\"properties\":{\"done\":" INTEGER ",\"total\":" INTEGER ",\"unit\":" STRING "}}"
 #define OBJECT(properties) "{\"type\":\"object\",\"properties\":{" properties "}}"
@@ -25,12 +24,13 @@ const struct openapi_schema openapi_schemas[] = {
     {"Fault", OBJECT("\"field\":" STRING ",\"message\":" STRING)},
     {"Problem", OBJECT("\"type\":" STRING ",\"title\":" STRING ",\"status\":" INTEGER ",\"detail\":" STRING
                        ",\"errors\":" LIST_OF(REFERENCE("Fault")))},
-    {"Run",
-     OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING
-            ",\"parameters\":{\"type\":\"object\"},\"state\":" STATE ",\"progress\":" PROGRESS
-            ",\"created_at\":" TIME_OR_NULL ",\"started_at\":" TIME_OR_NULL ",\"finished_at\":" TIME_OR_NULL
-            ",\"result\":{\"type\":[\"object\",\"null\"]},\"result_omitted\":" BOOLEAN
-            ",\"error\":" STRING_OR_NULL ",\"comparison\":" STRING_OR_NULL ",\"may_delete\":" BOOLEAN)},
+    {"Run", OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING
+                   ",\"parameters\":{\"type\":\"object\"},\"state\":" REFERENCE(
+                       "RunState") ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL
+                                   ",\"started_at\":" TIME_OR_NULL ",\"finished_at\":" TIME_OR_NULL
+                                   ",\"result\":{\"type\":[\"object\",\"null\"]},\"result_omitted\":" BOOLEAN
+                                   ",\"error\":" STRING_OR_NULL ",\"comparison\":" STRING_OR_NULL
+                                   ",\"may_delete\":" BOOLEAN)},
     {"RunList", OBJECT("\"runs\":" LIST_OF(REFERENCE("Run")) ",\"next\":" STRING_OR_NULL)},
     {"EpochMetrics", OBJECT("\"epoch\":" INTEGER ",\"train_loss\":" NUMBER_OR_NULL
                             ",\"test_accuracy\":" NUMBER_OR_NULL ",\"seconds\":" NUMBER)},
@@ -54,15 +54,17 @@ const struct openapi_schema openapi_schemas[] = {
          NUMBER_OR_NULL) ",\"mean\":" NUMBER_OR_NULL ",\"worst\":" NUMBER_OR_NULL
                          ",\"parameter_count\":{\"type\":[\"integer\",\"null\"]},"
                          "\"seconds\":" NUMBER_OR_NULL)},
-    {"Comparison", OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING ",\"state\":" STATE
-                          ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL ",\"seeds\":" INTEGERS
-                          ",\"runs\":" STRINGS
-                          ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")) ",\"may_delete\":" BOOLEAN)},
+    {"Comparison",
+     OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING ",\"state\":" REFERENCE(
+         "RunState") ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL ",\"seeds\":" INTEGERS
+                     ",\"runs\":" STRINGS
+                     ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")) ",\"may_delete\":" BOOLEAN)},
     {"ComparisonList",
      OBJECT("\"comparisons\":" LIST_OF(REFERENCE("Comparison")) ",\"next\":" STRING_OR_NULL)},
     {"Experiment", OBJECT("\"name\":" STRING ",\"title\":" STRING ",\"summary\":" STRING
                           ",\"trains_model\":" BOOLEAN ",\"parameters\":{\"type\":\"object\"}")},
-    {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")))},
+    {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")) ",\"run_states\":" LIST_OF(
+                           OBJECT("\"name\":" STRING ",\"ended\":" BOOLEAN)))},
     {"Dataset", OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING
                        ",\"decisive_words\":" LIST_OF(
                            STRINGS) ",\"rows\":" INTEGER ",\"classes\":" INTEGER ",\"words\":" INTEGER

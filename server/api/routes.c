@@ -1,7 +1,6 @@
 /* The whole API in one table: from it the router answers and openapi.json is made. */
 #include "server/api/api.h"
 
-static const char *const run_states[] = {"queued", "running", "succeeded", "failed", "cancelled", NULL};
 static const char *const splits[] = {"train", "test", NULL};
 
 static const struct parameter_declaration wait_query[] = {
@@ -17,7 +16,7 @@ static const struct parameter_declaration runs_query[] = {
      .type = PARAMETER_CHOICE,
      .title = "State",
      .meaning = "Only runs in this state.",
-     .choices = run_states},
+     .choices = run_state_names},
     {.name = "experiment",
      .type = PARAMETER_TEXT,
      .title = "Experiment",

@@ -162,15 +162,15 @@ static bool ended_record(struct runs *runs, struct active_run *run, enum run_sta
     pthread_mutex_unlock(&runs->mutex);
     if (!ok)
         return false;
-    record->state = state;
     record->finished_ms = clock_wall_ms();
     record->error = message != NULL ? strdup(message) : NULL;
-    if (message != NULL && record->error == NULL) {
+    ok = run_record_set_state(record, state, error) &&
+         (message == NULL || record->error != NULL || error_set_memory(error, strlen(message)));
+    if (ok)
+        record->result_json = result_json;
+    else
         run_record_clear(record);
-        return error_set_memory(error, strlen(message));
-    }
-    record->result_json = result_json;
-    return true;
+    return ok;
 }
 
 bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,

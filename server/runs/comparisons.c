@@ -166,10 +166,13 @@ static void summarise_row(struct comparison_row *row, size_t seed_count) {
 }
 
 /* One state for all: the worst end once all have ended. */
-static enum run_state common_state(const size_t counts[RUN_CANCELLED + 1], size_t total) {
+static enum run_state common_state(const size_t counts[RUN_STATE_COUNT], size_t total) {
+    size_t unfinished = 0;
+    for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
+        unfinished += run_state_has_ended(state) ? 0 : counts[state];
     if (counts[RUN_QUEUED] == total && total > 0)
         return RUN_QUEUED;
-    if (counts[RUN_QUEUED] + counts[RUN_RUNNING] > 0)
+    if (unfinished > 0)
         return RUN_RUNNING;
     if (counts[RUN_FAILED] > 0)
         return RUN_FAILED;
@@ -189,7 +192,7 @@ static bool add_member(struct runs *runs, struct comparison_view *view, const st
 
 static bool view_fill(struct runs *runs, struct comparison_view *view, const struct run_record *list,
                       size_t count, struct error *error) {
-    size_t counts[RUN_CANCELLED + 1] = {0};
+    size_t counts[RUN_STATE_COUNT] = {0};
     for (size_t i = 0; i < count; i++) {
         const struct run_record *run = &list[i];
         if (run->comparison_variant >= view->variant_count || run->comparison_seed >= view->seed_count)

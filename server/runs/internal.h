@@ -59,7 +59,7 @@ struct runs {
     size_t unsaved, suspects;
     char on_trial[ID_SIZE]; /* the run that nothing begins beside; "" for none */
     bool is_stopping;
-    size_t ended[RUN_CANCELLED + 1];
+    size_t ended[RUN_STATE_COUNT];
     _Atomic unsigned long long steps, epochs;
 };
 

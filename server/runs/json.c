@@ -5,23 +5,6 @@
 
 #include <string.h>
 
-static const char *const state_names[] = {"queued", "running", "succeeded", "failed", "cancelled"};
-
-const char *run_state_name(enum run_state state) {
-    return state_names[state];
-}
-
-int run_state_find(const char *name) {
-    for (int state = RUN_QUEUED; state <= RUN_CANCELLED; state++)
-        if (strcmp(name, state_names[state]) == 0)
-            return state;
-    return -1;
-}
-
-bool run_state_has_ended(enum run_state state) {
-    return state >= RUN_SUCCEEDED;
-}
-
 /* null where it has not come yet. */
 static void write_time(struct text *text, const char *key, int64_t milliseconds) {
     char formatted[32];

@@ -18,7 +18,8 @@ enum {
 
 /* Ends a run in the store that can no longer be done. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
-    record->state = RUN_FAILED;
+    if (!run_record_set_state(record, RUN_FAILED, error))
+        return false;
     record->finished_ms = clock_wall_ms();
     free(record->error);
     record->error = strdup(reason);
@@ -60,9 +61,8 @@ static bool restore_run(struct runs *runs, struct run_record *record, struct err
         run_record_clear(record);
         return ok;
     }
-    bool was_running = record->state == RUN_RUNNING;
-    record->state = RUN_QUEUED;
-    bool ok = !was_running || run_record_publish(runs, NULL, record, false, error);
+    bool ok = record->state == RUN_QUEUED || (run_record_set_state(record, RUN_QUEUED, error) &&
+                                              run_record_publish(runs, NULL, record, false, error));
     struct active_run *run = NULL;
     if (ok)
         run = active_run_create(record, experiment, &parameters, error);

@@ -189,11 +189,11 @@ static bool mark_running(struct work *work, struct error *error) {
     pthread_mutex_unlock(&runs->mutex);
     if (!ok)
         return false;
-    record.state = RUN_RUNNING;
     count_attempt(runs, &record);
     if (record.started_ms == 0)
         record.started_ms = clock_wall_ms();
-    ok = run_record_publish(runs, run, &record, false, error);
+    ok = run_record_set_state(&record, RUN_RUNNING, error) &&
+         run_record_publish(runs, run, &record, false, error);
     run_record_clear(&record);
     return ok;
 }

@@ -273,11 +273,9 @@ void runs_count(struct runs *runs, struct runs_counts *counts) {
     *counts = (struct runs_counts){0};
     pthread_mutex_lock(&runs->mutex);
     counts->workers = runs->workers != NULL ? workers_count(runs->workers) : 0;
-    for (const struct active_run *run = runs->active; run != NULL; run = run->next) {
-        counts->running += run->record.state == RUN_RUNNING;
-        counts->queued += run->record.state == RUN_QUEUED;
-    }
-    memcpy(counts->ended, runs->ended, sizeof counts->ended);
+    memcpy(counts->by_state, runs->ended, sizeof counts->by_state);
+    for (const struct active_run *run = runs->active; run != NULL; run = run->next)
+        counts->by_state[run->record.state] += !run_state_has_ended(run->record.state);
     pthread_mutex_unlock(&runs->mutex);
     counts->steps = atomic_load(&runs->steps);
     counts->epochs = atomic_load(&runs->epochs);

@@ -65,13 +65,9 @@ bool runs_cancel(struct runs *runs, const char *id, struct run_record *run, stru
 /* ERROR_CONFLICT while it waits or runs. */
 bool runs_delete(struct runs *runs, const char *id, struct error *error);
 
-bool run_state_has_ended(enum run_state state);
-const char *run_state_name(enum run_state state);
-int run_state_find(const char *name); /* -1 where there is no such state */
-
 struct runs_counts {
-    size_t workers, running, queued;
-    size_t ended[RUN_CANCELLED + 1];  /* by state, since the process began */
+    size_t workers;
+    size_t by_state[RUN_STATE_COUNT]; /* now; of a final state: how many came to it since the process began */
     unsigned long long steps, epochs; /* since the process began */
 };
 void runs_count(struct runs *runs, struct runs_counts *counts);

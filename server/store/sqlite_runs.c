@@ -16,7 +16,11 @@ static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     run->experiment = column_text(row, 1, &ok, error);
     run->name = column_text(row, 2, &ok, error);
     run->parameters_json = column_text(row, 3, &ok, error);
-    run->state = (enum run_state)sqlite3_column_int(row, 4);
+    int state = sqlite3_column_int(row, 4);
+    if (state < 0 || state >= RUN_STATE_COUNT)
+        return error_set(error, ERROR_UNAVAILABLE, "the database is damaged: run %s has state %d", run->id,
+                         state);
+    run->state = (enum run_state)state;
     run->progress_done = (size_t)sqlite3_column_int64(row, 5);
     run->progress_total = (size_t)sqlite3_column_int64(row, 6);
     snprintf(run->progress_unit, sizeof run->progress_unit, "%s", (const char *)sqlite3_column_text(row, 7));
@@ -99,7 +103,7 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
         ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);
     if (ok && is_large)
         ok = save_large_result(&self->writer, run, error);
-    if (ok && run->state >= RUN_SUCCEEDED)
+    if (ok && run_state_has_ended(run->state))
         ok = drop_checkpoint(&self->writer, run->id, error);
     ok = ok && sqlite_events_insert(&self->writer, events, event_count, error);
     return transaction_end(self, ok, error);
@@ -162,16 +166,31 @@ static bool store_list_runs(struct store *store, const struct run_filter *filter
     return ok;
 }
 
+enum { STATES_TEXT_SIZE = 4 * RUN_STATE_COUNT + 3 };
+
+/* The states that are not final as a JSON array of their numbers, for SQLite's json_each. */
+static void write_unfinished_states(char text[STATES_TEXT_SIZE]) {
+    size_t length = 0;
+    for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
+        if (!run_state_has_ended(state))
+            length += (size_t)snprintf(text + length, STATES_TEXT_SIZE - length, "%c%d",
+                                       length == 0 ? '[' : ',', (int)state);
+    snprintf(text + length, STATES_TEXT_SIZE - length, "]");
+}
+
 static bool store_list_unfinished_runs(struct store *store, struct run_record **runs, size_t *count,
                                        struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->bulk_reader;
+    char unfinished[STATES_TEXT_SIZE];
     bool ok = true;
+    write_unfinished_states(unfinished);
     pthread_mutex_lock(&reader->mutex);
     /* Those that were running come first: they had waited longer. */
-    sqlite3_stmt *statement = statement_bind(reader, error,
-                                             "SELECT " RUN_COLUMNS " FROM runs WHERE state IN (?, ?)"
-                                             " ORDER BY state DESC, id",
-                                             "ii", (int64_t)RUN_QUEUED, (int64_t)RUN_RUNNING);
+    sqlite3_stmt *statement =
+        statement_bind(reader, error,
+                       "SELECT " RUN_COLUMNS " FROM runs WHERE state IN (SELECT value FROM json_each(?1))"
+                       " ORDER BY state = ?2 DESC, id",
+                       "ti", unfinished, (int64_t)RUN_RUNNING);
     struct row_list list = statement_list(reader, statement, &run_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
     *runs = list.items;

@@ -12,6 +12,14 @@ bool result_is_large(const char *result_json) {
     return result_json != NULL && strlen(result_json) > SMALL_RESULT_MAXIMUM;
 }
 
+bool run_record_set_state(struct run_record *record, enum run_state next, struct error *error) {
+    if (!run_state_may_follow(record->state, next))
+        return error_set(error, ERROR_INTERNAL, "a run that is %s cannot become %s",
+                         run_state_name(record->state), run_state_name(next));
+    record->state = next;
+    return true;
+}
+
 void run_record_clear(struct run_record *record) {
     free(record->experiment);
     free(record->name);

@@ -10,13 +10,12 @@
 
 #include "core/error.h"
 #include "core/experiments/experiment.h"
+#include "server/store/run_state.h"
 #include "server/system/identifier.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum run_state { RUN_QUEUED, RUN_RUNNING, RUN_SUCCEEDED, RUN_FAILED, RUN_CANCELLED };
 
 /* A run as stored and shown. Texts are owned by the record (malloc); those marked may be NULL. */
 struct run_record {
@@ -42,6 +41,9 @@ struct run_record {
 enum { SMALL_RESULT_MAXIMUM = 16 << 10 };
 bool run_record_lacks_result(const struct run_record *record);
 bool result_is_large(const char *result_json); /* NULL: it is not */
+/* The one way in which a run's state changes. ERROR_INTERNAL if `next` may not follow the present state,
+ * which then stays. */
+bool run_record_set_state(struct run_record *record, enum run_state next, struct error *error);
 void run_record_clear(struct run_record *record);
 /* A list of them. */
 void run_records_free(struct run_record *records, size_t count);
@@ -122,7 +124,7 @@ struct store {
     /* Newest first. */
     bool (*list_runs)(struct store *store, const struct run_filter *filter, struct run_record **runs,
                       size_t *count, struct error *error);
-    /* The runs that were queued or running, oldest first. */
+    /* The runs that have not ended: those that were running, then the others, each oldest first. */
     bool (*list_unfinished_runs)(struct store *store, struct run_record **runs, size_t *count,
                                  struct error *error);
     bool (*delete_run)(struct store *store, const char *id, struct error *error);

@@ -1,7 +1,7 @@
 // All runs: their live states, buttons to cancel and delete them, their parameters, and a link to the chapter that shows each.
 
 import { createAlert } from "../shared/alert.js";
-import { errorText, get, isOver, post, query, remove } from "../shared/api.js";
+import { errorText, get, isOver, post, query, remove, runStates } from "../shared/api.js";
 import { atMostEvery, h, oncePerFrame, quietButton, replaceChildren } from "../shared/dom.js";
 import { same } from "../shared/form.js";
 import { percent, time } from "../shared/format.js";
@@ -10,7 +10,6 @@ import { createTable } from "../shared/table.js";
 
 const RUNS_A_PAGE = 50;
 const OWN_MILLISECONDS = 1000;
-const STATES = ["queued", "running", "succeeded", "failed", "cancelled"];
 
 // The chapter that shows a run's result.
 function chapterOf(run) {
@@ -64,7 +63,7 @@ export function mount(root, page) {
         if (choices.some(([value]) => value === wanted)) element.value = wanted;
         return element;
     };
-    const state = filter("state", "all states", STATES.map((one) => [one]));
+    const state = filter("state", "all states", runStates.map(({ name }) => [name]));
     const experiment = filter("experiment", "all experiments", page.experimentNames.map((one) => [one]));
     const mine = filter("mine", "everybody", [["true", "me"]]);
     // Without sign-in everybody is the same person, so there is nothing to filter.

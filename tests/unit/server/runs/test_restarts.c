@@ -66,7 +66,7 @@ START_TEST(an_interrupted_run_goes_on) {
     atomic_store(&counting_hold_epoch, UINT64_MAX);
     open_all((struct runs_options){.worker_count = 2}, false);
     runs_count(runs, &counts);
-    ck_assert_uint_eq(counts.queued, 2);
+    ck_assert_uint_eq(counts.by_state[RUN_QUEUED], 2);
     ck_assert(runs_start(runs, &error));
     create_run(SETTINGS("epochs=60", "steps=5", "seed=3"), whole);
     assert_ends(id, RUN_SUCCEEDED);

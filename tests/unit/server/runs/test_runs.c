@@ -140,7 +140,7 @@ START_TEST(a_full_queue_refuses) {
     ck_assert(create("y", NULL, id));
     ck_assert(!create("y", NULL, id));
     runs_count(runs, &counts);
-    ck_assert_uint_eq(counts.queued, 3);
+    ck_assert_uint_eq(counts.by_state[RUN_QUEUED], 3);
     close_all();
 }
 END_TEST
@@ -157,8 +157,8 @@ START_TEST(one_owner_does_not_hold_all_workers) {
     ck_assert(create("y", NULL, other));
     assert_ends(other, RUN_SUCCEEDED);
     runs_count(runs, &counts);
-    ck_assert_uint_eq(counts.running, 2);
-    ck_assert_uint_eq(counts.queued, 1);
+    ck_assert_uint_eq(counts.by_state[RUN_RUNNING], 2);
+    ck_assert_uint_eq(counts.by_state[RUN_QUEUED], 1);
     ck_assert(runs_cancel(runs, ids[0], NULL, &error));
     wait_for_state(ids[2], is_running, NULL);
     ck_assert(runs_cancel(runs, ids[1], NULL, &error));

@@ -5,6 +5,8 @@
 
 #include "tests/unit/server/server_fixture.h"
 
+#include <sqlite3.h>
+
 static struct store *store;
 static struct error error;
 

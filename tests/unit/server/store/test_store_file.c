@@ -126,6 +126,18 @@ START_TEST(an_older_schema_is_migrated) {
 }
 END_TEST
 
+START_TEST(a_run_in_no_known_state_is_damage) {
+    struct run_record found;
+    add_run("a");
+    store->close(store);
+    execute_on_file("UPDATE runs SET state = 99");
+    store = fixture_open_store();
+    ck_assert(!store->find_run(store, "a", &found, &error));
+    ck_assert_int_eq(error.code, ERROR_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(error.message, "state 99"));
+}
+END_TEST
+
 START_TEST(large_results_of_an_older_schema_are_moved_apart) {
     begin_with_schema(2);
     execute_on_file("INSERT INTO runs VALUES ('a','x','','{}',2,0,0,'',1,0,0,"
@@ -266,6 +278,7 @@ int main(void) {
     tcase_add_test(tests, generations_grow);
     tcase_add_test(tests, a_newer_schema_is_refused_and_left_alone);
     tcase_add_test(tests, an_older_schema_is_migrated);
+    tcase_add_test(tests, a_run_in_no_known_state_is_damage);
     tcase_add_test(tests, large_results_of_an_older_schema_are_moved_apart);
     tcase_add_test(tests, another_programs_database_is_refused);
     tcase_add_test(tests, a_damaged_header_is_set_aside);
