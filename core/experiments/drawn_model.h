@@ -6,7 +6,7 @@
 #define ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 
 #include "core/model/models.h"
-#include "core/parameters/parameter.h"
+#include "core/parameters/faults.h"
 #include "core/random/torch_random.h"
 #include "core/tasks/task.h"
 

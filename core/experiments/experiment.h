@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "core/experiments/result.h"
-#include "core/parameters/parameter.h"
+#include "core/parameters/check.h"
 #include "core/stop_request.h"
 #include "core/tasks/data_source.h"
 

@@ -1,5 +1,6 @@
 /* The table of all experiments, and what every experiment goes through before and while it runs. */
 #include "core/experiments/experiments.h"
+#include "core/parameters/parse.h"
 
 #include <string.h>
 

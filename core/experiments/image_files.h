@@ -5,7 +5,7 @@
 #ifndef ATTNLAB_CORE_EXPERIMENTS_IMAGE_FILES_H
 #define ATTNLAB_CORE_EXPERIMENTS_IMAGE_FILES_H
 
-#include "core/parameters/parameter.h"
+#include "core/parameters/check.h"
 #include "core/tasks/data_source.h"
 #include "core/tasks/idx.h"
 

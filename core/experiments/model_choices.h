@@ -6,7 +6,8 @@
 #define ATTNLAB_CORE_EXPERIMENTS_MODEL_CHOICES_H
 
 #include "core/layers/positions/position.h"
-#include "core/parameters/parameter.h"
+#include "core/parameters/faults.h"
+#include "core/parameters/set.h"
 
 /* NULL-terminated: a declaration's `choices`. */
 extern const char *const model_choices_masks[];

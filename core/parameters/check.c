@@ -1,7 +1,5 @@
-/* The setters of parameter.h: each checks what it is given against the declaration, and says what is allowed
- * and what was given. A value of the wrong type is a fault like any other, so a caller may hand over whatever
- * the user wrote by the setter that fits what was written. */
-#include "core/parameters/parameter.h"
+/* Setting parameters, each checked against its declaration: see check.h. */
+#include "core/parameters/check.h"
 
 #include <float.h>
 #include <math.h>
@@ -101,12 +99,6 @@ static bool fault_range(const struct parameter_declaration *declaration, const c
     return false;
 }
 
-static bool fault_memory(struct parameter_faults *faults) {
-    if (faults != NULL)
-        faults->out_of_memory = true;
-    return false;
-}
-
 /* Setting twice neither leaks nor leaves the old value after a fault. */
 static struct parameter_value *value_clear(struct parameter_set *set, size_t index) {
     parameter_unset(set, index);
@@ -177,7 +169,7 @@ bool parameter_set_text(struct parameter_set *set, size_t index, const char *tex
     }
     value->text = strdup(text);
     if (value->text == NULL)
-        return fault_memory(faults);
+        return parameter_faults_add_memory(faults);
     value->is_set = true;
     return true;
 }
@@ -214,7 +206,7 @@ bool parameter_set_integers(struct parameter_set *set, size_t index, const int64
     }
     value->integers = malloc(count * sizeof *value->integers);
     if (value->integers == NULL)
-        return fault_memory(faults);
+        return parameter_faults_add_memory(faults);
     memcpy(value->integers, numbers, count * sizeof *value->integers);
     value->count = count;
     value->is_set = true;
@@ -253,13 +245,13 @@ bool parameter_set_texts(struct parameter_set *set, size_t index, const char *co
         return false;
     value->texts = calloc(count, sizeof *value->texts);
     if (value->texts == NULL)
-        return fault_memory(faults);
+        return parameter_faults_add_memory(faults);
     value->count = count;
     for (size_t i = 0; i < count; i++) {
         value->texts[i] = strdup(texts[i]);
         if (value->texts[i] == NULL) {
             parameter_unset(set, index);
-            return fault_memory(faults);
+            return parameter_faults_add_memory(faults);
         }
     }
     value->is_set = true;
@@ -293,7 +285,7 @@ bool parameter_set_matrix(struct parameter_set *set, size_t index, const float *
         }
     value->matrix = malloc(rows * columns * sizeof *value->matrix);
     if (value->matrix == NULL)
-        return fault_memory(faults);
+        return parameter_faults_add_memory(faults);
     memcpy(value->matrix, numbers, rows * columns * sizeof *value->matrix);
     value->rows = rows;
     value->columns = columns;

@@ -1,16 +1,10 @@
-/* parameter_set_from_text: values in the command line's notation, handed to the setters that check them. */
-#include "core/parameters/parameter.h"
+/* Parameters from text: see parse.h. */
+#include "core/parameters/parse.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool fault_memory(struct parameter_faults *faults) {
-    if (faults != NULL)
-        faults->out_of_memory = true;
-    return false;
-}
 
 static const char *skip_space(const char *text) {
     while (isspace((unsigned char)*text))
@@ -65,7 +59,7 @@ static bool set_integers_from_members(struct parameter_set *set, size_t index, c
                                       struct parameter_faults *faults) {
     int64_t *numbers = calloc(count > 0 ? count : 1, sizeof *numbers);
     if (numbers == NULL)
-        return fault_memory(faults);
+        return parameter_faults_add_memory(faults);
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         good = parse_integer(members[i], &numbers[i]);
@@ -84,7 +78,7 @@ static bool set_list_from_text(struct parameter_set *set, size_t index, const ch
     size_t count;
     bool good = split_members(text, &copy, &members, &count);
     if (!good)
-        fault_memory(faults);
+        parameter_faults_add_memory(faults);
     else if (set->declarations[index].type == PARAMETER_INTEGER_LIST)
         good = set_integers_from_members(set, index, members, count, faults);
     else
@@ -154,7 +148,7 @@ static bool set_matrix_from_text(struct parameter_set *set, size_t index, const 
     /* Every number takes at least two characters with its separator. */
     struct matrix_text matrix = {.numbers = calloc(strlen(text) / 2 + 1, sizeof(float))};
     if (matrix.numbers == NULL)
-        return fault_memory(faults);
+        return parameter_faults_add_memory(faults);
     const char *fault = parse_matrix(text, &matrix);
     bool good = fault == NULL;
     if (good)
@@ -192,4 +186,39 @@ bool parameter_set_from_text(struct parameter_set *set, size_t index, const char
         return set_matrix_from_text(set, index, text, faults);
     }
     return parameter_set_text(set, index, text, faults);
+}
+
+bool parameter_set_apply_defaults(struct parameter_set *set, struct error *error) {
+    struct parameter_faults faults = {0};
+    for (size_t i = 0; i < set->count; i++) {
+        const struct parameter_declaration *declaration = &set->declarations[i];
+        if (set->values[i].is_set || declaration->default_depends)
+            continue;
+        switch (declaration->type) {
+        case PARAMETER_INTEGER:
+        case PARAMETER_REAL:
+            parameter_set_real(set, i, declaration->default_number, &faults);
+            break;
+        case PARAMETER_BOOLEAN:
+            parameter_set_boolean(set, i, declaration->default_number != 0, &faults);
+            break;
+        case PARAMETER_CHOICE:
+        case PARAMETER_TEXT:
+        case PARAMETER_INTEGER_LIST:
+        case PARAMETER_CHOICE_LIST:
+            if (declaration->default_text != NULL)
+                parameter_set_from_text(set, i, declaration->default_text, &faults);
+            break;
+        case PARAMETER_MATRIX:
+            break;
+        }
+    }
+    bool good = faults.count == 0 && !faults.out_of_memory;
+    if (faults.out_of_memory)
+        error_set_memory(error, sizeof *faults.items);
+    else if (!good)
+        error_set(error, ERROR_INTERNAL, "the default of %s breaks its own declaration: %s",
+                  faults.items[0].field, faults.items[0].message);
+    parameter_faults_free(&faults);
+    return good;
 }

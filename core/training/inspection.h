@@ -8,7 +8,7 @@
 #define ATTNLAB_CORE_TRAINING_INSPECTION_H
 
 #include "core/error.h"
-#include "core/parameters/parameter.h"
+#include "core/parameters/set.h"
 #include "core/tasks/data_source.h"
 
 #include <stddef.h>

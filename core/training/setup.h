@@ -5,7 +5,7 @@
 #define ATTNLAB_CORE_TRAINING_SETUP_H
 
 #include "core/model/models.h"
-#include "core/parameters/parameter.h"
+#include "core/parameters/set.h"
 #include "core/tasks/task.h"
 #include "core/training/training.h"
 

@@ -9,7 +9,7 @@
 #define ATTNLAB_SERVER_ACCESS_ACCESS_H
 
 #include "core/error.h"
-#include "core/parameters/parameter.h"
+#include "core/parameters/check.h"
 #include "server/http/client_address.h"
 #include "server/store/store.h"
 #include "server/system/options.h"

@@ -1,6 +1,7 @@
 /* The very examples of a data set that a run sees. */
 #include "server/api/parameters.h"
 
+#include "core/parameters/parse.h"
 #include "core/tasks/task.h"
 #include "server/formats/csv.h"
 #include "server/formats/json_parameters.h"

@@ -2,6 +2,7 @@
 #include "server/commands/commands.h"
 
 #include "core/experiments/experiment.h"
+#include "core/parameters/parse.h"
 #include "server/formats/file_source.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"

@@ -3,7 +3,7 @@
 #ifndef ATTNLAB_SERVER_FORMATS_JSON_PARAMETERS_H
 #define ATTNLAB_SERVER_FORMATS_JSON_PARAMETERS_H
 
-#include "core/parameters/parameter.h"
+#include "core/parameters/check.h"
 #include "server/formats/text.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #define ATTNLAB_SERVER_HTTP_PROBLEM_H
 
 #include "core/error.h"
-#include "core/parameters/parameter.h"
+#include "core/parameters/faults.h"
 #include "server/http/response.h"
 
 void response_set_problem(struct response *response, unsigned status, const char *format, ...)

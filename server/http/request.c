@@ -1,6 +1,7 @@
 /* Reads a request's query and body: see request.h. */
 #include "server/http/request.h"
 
+#include "core/parameters/parse.h"
 #include "server/formats/json_parameters.h"
 
 #include <microhttpd.h>

@@ -8,7 +8,7 @@
 #ifndef ATTNLAB_SERVER_HTTP_REQUEST_H
 #define ATTNLAB_SERVER_HTTP_REQUEST_H
 
-#include "core/parameters/parameter.h"
+#include "core/parameters/set.h"
 #include "server/access/access.h"
 #include "server/formats/text.h"
 #include "server/http/background.h"

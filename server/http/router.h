@@ -6,7 +6,7 @@
 #ifndef ATTNLAB_SERVER_HTTP_ROUTER_H
 #define ATTNLAB_SERVER_HTTP_ROUTER_H
 
-#include "core/parameters/parameter.h"
+#include "core/parameters/declaration.h"
 #include "server/access/access.h"
 
 struct request;

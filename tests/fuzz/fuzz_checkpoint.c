@@ -4,6 +4,7 @@
  * The first byte chooses the model. No fuzzer would find a checkpoint's checksum, so the harness corrects it
  * to reach the members after it. The bytes are also tried unchanged, and as weights. */
 #include "core/experiments/experiment.h"
+#include "core/parameters/parse.h"
 #include "core/training/checkpoint.h"
 #include "core/training/inspection.h"
 #include "server/formats/json_writer.h"

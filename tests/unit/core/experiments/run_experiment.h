@@ -3,6 +3,7 @@
 #define ATTNLAB_TESTS_UNIT_CORE_EXPERIMENTS_RUN_EXPERIMENT_H
 
 #include "core/experiments/experiments.h"
+#include "core/parameters/parse.h"
 #include "tests/unit/core/experiments/result_tree.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* Retrieval with files made up in memory and random weights: splits, cache, threads, and every complaint. */
+#include "core/parameters/parse.h"
 #include "core/pretrained/nearest.h"
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/core/pretrained/random_weights.h"

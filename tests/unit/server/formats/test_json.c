@@ -1,5 +1,6 @@
 /* JSON and CSV as the service writes them, parameters as it reads them, and which route a path finds. */
 #include "core/experiments/experiment.h"
+#include "core/parameters/parse.h"
 #include "server/formats/csv.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"

@@ -3,6 +3,7 @@
  * The files are found by ATTNLAB_ASSETS and ATTNLAB_REFERENCE (defaults: ../shared/assets and ../shared, from
  * the project's folder); where they are absent the tests say so and are skipped. */
 #include "core/experiments/image_embeddings.h"
+#include "core/parameters/parse.h"
 #include "server/formats/keras_weights.h"
 #include "server/system/file.h"
 #include "tests/unit/core/experiments/run_experiment.h"

@@ -1,5 +1,5 @@
 /* Parameters: every check with its message, defaults, copies, the command line's notation, nearest names. */
-#include "core/parameters/parameter.h"
+#include "core/parameters/parse.h"
 
 #include <check.h>
 #include <math.h>
