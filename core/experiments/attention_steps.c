@@ -3,10 +3,10 @@
  * A preset chooses where Q, K and V come from; then the same five products and sums are made in the order in
  * which one would write them down, and every matrix on the way is part of the result. */
 #include "core/experiments/experiments.h"
-#include "core/experiments/model_choices.h"
 #include "core/math/arena.h"
 #include "core/math/kernels.h"
 #include "core/math/matrix.h"
+#include "core/model/choices.h"
 #include "core/random/torch_init.h"
 
 #include <math.h>

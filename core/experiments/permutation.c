@@ -4,7 +4,7 @@
  * the order of float additions. With positions it does. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
-#include "core/experiments/model_choices.h"
+#include "core/model/choices.h"
 
 #include <math.h>
 #include <stdlib.h>

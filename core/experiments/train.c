@@ -4,7 +4,7 @@
  * core/training/training.h, and what the result says about attention comes from an inspection of the trained
  * model, as it does for whoever asks later. */
 #include "core/experiments/experiments.h"
-#include "core/experiments/model_choices.h"
+#include "core/model/choices.h"
 #include "core/training/inspection.h"
 #include "core/training/setup.h"
 
@@ -236,13 +236,14 @@ static void check_model(const struct parameter_set *set, struct parameter_faults
         model_choices_check_position(set, (size_t)(entry->has_blocks ? width / heads : width), faults);
 }
 
-/* The fault names the parameter that matters most: the width where the weights, their gradients and moments
- * are most of it, else the length. */
+/* The run trains a model and inspects it at its end. The fault names the parameter that matters most: the
+ * width where the weights, their gradients and moments are most of it, else the length. */
 static void check_memory(const struct parameter_set *set, const struct task_summary *summary,
                          unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
     enum { COPIES_OF_PARAMETERS = 12 };
     struct model model;
-    size_t size = setup_memory_size(set, summary, &model);
+    size_t trained = setup_memory_size(set, summary, &model), inspected = inspection_memory_size(&model);
+    size_t size = trained > SIZE_MAX - inspected ? SIZE_MAX : trained + inspected;
     if (size <= memory_limit_bytes)
         return;
     bool is_wide = model.parameter_count * sizeof(float) * COPIES_OF_PARAMETERS > size / 2;

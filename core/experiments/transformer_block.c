@@ -4,12 +4,12 @@
  * feed-forward part, and the same again (Vaswani et al. 2017, figure 1, left). The output has the input's
  * shape, so blocks can be stacked. */
 #include "core/experiments/experiments.h"
-#include "core/experiments/model_choices.h"
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/encoder_block.h"
 #include "core/layers/feedforward.h"
 #include "core/math/arena.h"
 #include "core/math/matrix.h"
+#include "core/model/choices.h"
 #include "core/random/torch_random.h"
 
 /* Input and output together are as much as a page can show. */

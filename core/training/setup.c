@@ -1,8 +1,7 @@
 /* From the parameters of a run to its task and model: see setup.h. */
 #include "core/training/setup.h"
 
-#include "core/experiments/model_choices.h"
-#include "core/training/inspection.h"
+#include "core/model/choices.h"
 
 /* A count that is 0 while it is not set. */
 static size_t count_of(const struct parameter_set *parameters, const char *name) {
@@ -55,9 +54,8 @@ size_t setup_memory_size(const struct parameter_set *parameters, const struct ta
     size_t task = multiply(multiply(examples, summary->sequence_length), bytes_per_step);
     *model =
         setup_model(parameters, summary->sequence_length, summary->class_count, summary->vocabulary_maximum);
-    size_t training =
-        training_memory_size(model, summary->train_examples, count_of(parameters, "batch_size"));
-    return add(add(task, training), inspection_memory_size(model));
+    return add(task,
+               training_memory_size(model, summary->train_examples, count_of(parameters, "batch_size")));
 }
 
 bool setup_open(struct setup *setup, const struct parameter_set *parameters, const struct data_source *data,

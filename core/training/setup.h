@@ -16,8 +16,8 @@ struct task_request setup_task_request(const struct parameter_set *parameters);
 struct model setup_model(const struct parameter_set *parameters, size_t sequence_length, size_t class_count,
                          size_t vocabulary_size);
 
-/* Bytes a run would take: task, training and the inspection at its end. Allocates nothing; SIZE_MAX where it
- * overflows. */
+/* Bytes that the task and its training would take; `model` becomes the model. Allocates nothing; SIZE_MAX if
+ * it overflows. */
 size_t setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
                          struct model *model);
 

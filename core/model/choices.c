@@ -1,5 +1,5 @@
-/* Names of positions, masks and activations: see model_choices.h. */
-#include "core/experiments/model_choices.h"
+/* Names of positions, masks and activations: see choices.h. */
+#include "core/model/choices.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* What the parameters `position`, `mask` and `activation` may say, and what that means to a model.
  *
- * Every experiment that declares a mask or an activation takes its choices from here, in the order of the
- * enumerations of core/layers/layer.h; those of positions are position_names. */
-#ifndef ATTNLAB_CORE_EXPERIMENTS_MODEL_CHOICES_H
-#define ATTNLAB_CORE_EXPERIMENTS_MODEL_CHOICES_H
+ * Every experiment that declares a mask or an activation takes its choices from here. The names are in the
+ * order of the enumerations of core/layers/layer.h; those of positions are position_names. */
+#ifndef ATTNLAB_CORE_MODEL_CHOICES_H
+#define ATTNLAB_CORE_MODEL_CHOICES_H
 
 #include "core/layers/positions/position.h"
 #include "core/parameters/faults.h"
