@@ -157,7 +157,7 @@ static bool measure_length(const struct experiment_context *context, struct cost
     bool done = task != NULL;
     for (size_t m = 0; m < MODEL_COUNT && done; m++) {
         struct drawn_model_request request = request_of(set, m, row->length);
-        request.stop = &context->stop;
+        request.stop = &context->host.stop;
         struct model model = drawn_model_build(&request);
         row->bytes[m] = layer_bytes(&model, batch);
         row->milliseconds[m] = (double)NAN;

@@ -41,19 +41,18 @@ bool experiment_prepare(const struct experiment *experiment, struct parameter_se
 }
 
 bool experiment_is_cancelled(const struct experiment_context *context) {
-    return stop_is_requested(&context->stop);
+    return stop_is_requested(&context->host.stop);
 }
 
 bool experiment_check_cancelled(const struct experiment_context *context, struct error *error) {
-    return !experiment_is_cancelled(context) || error_set(error, ERROR_CANCELLED, "the run was cancelled");
+    return run_host_check_cancelled(&context->host, error);
 }
 
 double experiment_seconds_now(const struct experiment_context *context) {
-    return context->seconds_now(context->clock_owner);
+    return run_host_seconds_now(&context->host);
 }
 
 void experiment_report_progress(const struct experiment_context *context, size_t done, size_t total,
                                 const char *unit) {
-    if (context->listener.progress != NULL)
-        context->listener.progress(context->listener.owner, done, total, unit);
+    run_host_report_progress(&context->host, done, total, unit);
 }

@@ -109,7 +109,7 @@ static bool measure_model(struct experiment_context *context, const char *name, 
                           struct error *error) {
     const struct parameter_set *set = context->parameters;
     struct drawn_model_request request = request_of(set, name);
-    request.stop = &context->stop;
+    request.stop = &context->host.stop;
     struct torch_generator generator;
     struct drawn_model model;
     struct arena arena = {0};

@@ -111,7 +111,7 @@ static bool provide_block(struct block_work *work, struct mobilenet **network,
     if (*network == NULL && (*network = load_network(files, data, error)) == NULL)
         return false;
     work->network = *network;
-    if (!embed_block(work, &context->parallel, error))
+    if (!embed_block(work, &context->host.parallel, error))
         return false;
     size_t left = work->images->shape[0] - work->first;
     *embedded += left < BLOCK_IMAGES ? left : BLOCK_IMAGES;

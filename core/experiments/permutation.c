@@ -92,7 +92,7 @@ static void write_result(const struct result_sink *sink, const struct shuffle *s
 static bool run(struct experiment_context *context, struct error *error) {
     const struct parameter_set *set = context->parameters;
     struct drawn_model_request request = request_of(set);
-    request.stop = &context->stop;
+    request.stop = &context->host.stop;
     size_t count = request.examples, steps = request.steps;
     struct torch_generator generator;
     struct drawn_model model;

@@ -332,11 +332,12 @@ static bool run(struct experiment_context *context, struct error *error) {
     struct training *training = NULL;
     struct training_outcome outcome;
     bool ok = false;
-    if (!setup_open(&setup, context->parameters, &context->data, &context->stop, error))
+    if (!setup_open(&setup, context->parameters, &context->data, &context->host.stop, error))
         goto cleanup;
-    struct training_settings settings = setup_training_settings(&setup, context->parameters, &context->stop);
+    struct training_settings settings =
+        setup_training_settings(&setup, context->parameters, &context->host.stop);
     training = training_create(&settings, error);
-    if (training == NULL || !training_run(training, context, &outcome, error))
+    if (training == NULL || !training_run(training, &context->host, &outcome, error))
         goto cleanup;
     ok = report(context, training, &setup.model, &outcome, error);
 cleanup:

@@ -106,9 +106,9 @@ static void run_parts(const struct parallel_executor *parallel, size_t count,
 }
 
 double shards_compute_gradient(struct shards *shards, const float *parameters,
-                               const struct shard_batch *batch, const struct experiment_context *context) {
-    struct shard_call call = {shards, parameters, batch, &context->stop, true};
-    run_parts(&context->parallel, shards->count, work_on_shard, &call);
+                               const struct shard_batch *batch, const struct run_host *host) {
+    struct shard_call call = {shards, parameters, batch, &host->stop, true};
+    run_parts(&host->parallel, shards->count, work_on_shard, &call);
     double loss = 0;
     for (size_t i = 0; i < shards->count; i++)
         loss += shards->parts[i].loss;
@@ -145,9 +145,9 @@ void shards_update_parameters(struct shards *shards, float *parameters, float *f
 }
 
 size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
-                            const struct experiment_context *context) {
-    struct shard_call call = {shards, parameters, batch, &context->stop, false};
-    run_parts(&context->parallel, shards->count, work_on_shard, &call);
+                            const struct run_host *host) {
+    struct shard_call call = {shards, parameters, batch, &host->stop, false};
+    run_parts(&host->parallel, shards->count, work_on_shard, &call);
     size_t correct = 0;
     for (size_t i = 0; i < shards->count; i++)
         correct += shards->parts[i].correct;

@@ -7,10 +7,10 @@
 #ifndef ATTNLAB_CORE_TRAINING_SHARDS_H
 #define ATTNLAB_CORE_TRAINING_SHARDS_H
 
-#include "core/experiments/experiment.h"
 #include "core/model/adam.h"
 #include "core/model/model.h"
 #include "core/tasks/task.h"
+#include "core/training/run_host.h"
 
 /* How many parts: fewer where a layer does the same work for each of them (layer_type.shares_work). */
 enum { SHARD_MAXIMUM = 4, SHARD_MAXIMUM_SHARED = 2 };
@@ -46,15 +46,15 @@ struct shard_batch {
     size_t first, count;
 };
 
-/* Of `context` these two use the executor and the stop request, after which their result means nothing.
+/* Of `host` these two use the executor and the stop request, after which their result means nothing.
  *
  * Forward and backward: leaves every part's gradient of the batch's mean loss and returns that loss. */
 double shards_compute_gradient(struct shards *shards, const float *parameters,
-                               const struct shard_batch *batch, const struct experiment_context *context);
+                               const struct shard_batch *batch, const struct run_host *host);
 
 /* Forward only: how many of the batch's examples are classified as labelled. */
 size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
-                            const struct experiment_context *context);
+                            const struct run_host *host);
 
 /* Adam's step with the sum of those gradients, over arrays of [parameter_count]. */
 void shards_update_parameters(struct shards *shards, float *parameters, float *first_moment,

@@ -116,15 +116,14 @@ static bool check_epoch(const struct training *training, double loss, struct err
     return set_diverged(training, what, error);
 }
 
-static bool evaluate(struct training *training, const struct experiment_context *context,
-                     struct error *error) {
+static bool evaluate(struct training *training, const struct run_host *host, struct error *error) {
     const struct example_set *test = &training->settings.task->test;
     size_t correct = 0, batch_size = training->settings.batch_size;
     for (size_t first = 0; first < test->count; first += batch_size) {
         size_t count = test->count - first < batch_size ? test->count - first : batch_size;
         struct shard_batch batch = {.examples = test, .first = first, .count = count};
-        correct += shards_count_correct(&training->shards, training->parameters, &batch, context);
-        if (!experiment_check_cancelled(context, error))
+        correct += shards_count_correct(&training->shards, training->parameters, &batch, host);
+        if (!run_host_check_cancelled(host, error))
             return false;
     }
     training->state.test_accuracy = test->count == 0 ? 0 : (double)correct / (double)test->count;
@@ -132,39 +131,38 @@ static bool evaluate(struct training *training, const struct experiment_context 
 }
 
 /* One batch; adds its loss, summed over its examples, to *total. */
-static bool take_step(struct training *training, const struct experiment_context *context, size_t first,
-                      size_t count, double *total, struct error *error) {
+static bool take_step(struct training *training, const struct run_host *host, size_t first, size_t count,
+                      double *total, struct error *error) {
     struct shards *shards = &training->shards;
     struct training_state *state = &training->state;
-    if (!experiment_check_cancelled(context, error))
+    if (!run_host_check_cancelled(host, error))
         return false;
     struct shard_batch batch = {&training->settings.task->train, training->order, first, count};
-    double loss = shards_compute_gradient(shards, training->parameters, &batch, context);
-    if (!experiment_check_cancelled(context, error))
+    double loss = shards_compute_gradient(shards, training->parameters, &batch, host);
+    if (!run_host_check_cancelled(host, error))
         return false;
     state->step++;
     if (!isfinite(loss))
         return set_diverged(training, "the loss stopped being finite", error);
     struct adam_factors factors = adam_factors_at(state->step, training->settings.learning_rate);
     shards_update_parameters(shards, training->parameters, training->first_moment, training->second_moment,
-                             &factors, &context->parallel);
+                             &factors, &host->parallel);
     *total += loss * (double)count;
-    if (context->listener.step != NULL)
-        context->listener.step(context->listener.owner, state->step, loss);
+    if (host->listener.step != NULL)
+        host->listener.step(host->listener.owner, state->step, loss);
     return true;
 }
 
-static bool train_epoch(struct training *training, const struct experiment_context *context,
-                        struct error *error) {
+static bool train_epoch(struct training *training, const struct run_host *host, struct error *error) {
     struct torch_loader *loader = &training->state.loader;
     size_t examples = training->settings.task->train.count, first, count;
     size_t steps_in_all = training->settings.epochs * steps_per_epoch(training);
     double total = 0;
     torch_loader_begin_epoch(loader, training->order);
     while (torch_loader_next_batch(loader, &first, &count)) {
-        if (!take_step(training, context, first, count, &total, error))
+        if (!take_step(training, host, first, count, &total, error))
             return false;
-        experiment_report_progress(context, training->state.step, steps_in_all, "steps");
+        run_host_report_progress(host, training->state.step, steps_in_all, "steps");
     }
     if (!check_epoch(training, total / (double)examples, error))
         return false;
@@ -174,35 +172,35 @@ static bool train_epoch(struct training *training, const struct experiment_conte
 }
 
 /* Tells the listener about an epoch that is finished, or about the state before the first. */
-static bool report_epoch(struct training *training, const struct experiment_context *context, double seconds,
+static bool report_epoch(struct training *training, const struct run_host *host, double seconds,
                          struct error *error) {
     struct training_state *state = &training->state;
     size_t count = training->settings.model->parameter_count;
     state->seconds = seconds;
-    if (context->listener.epoch == NULL)
+    if (host->listener.epoch == NULL)
         return true;
     struct epoch_metrics metrics = {state->epoch, state->train_loss, state->test_accuracy, seconds};
     checkpoint_write(training->checkpoint, state, training->parameters, count);
-    return context->listener.epoch(context->listener.owner, &metrics, training->parameters, count,
-                                   training->checkpoint, checkpoint_size(count), error);
+    return host->listener.epoch(host->listener.owner, &metrics, training->parameters, count,
+                                training->checkpoint, checkpoint_size(count), error);
 }
 
-bool training_run(struct training *training, const struct experiment_context *context,
-                  struct training_outcome *outcome, struct error *error) {
+bool training_run(struct training *training, const struct run_host *host, struct training_outcome *outcome,
+                  struct error *error) {
     struct training_state *state = &training->state;
-    if (context->checkpoint != NULL) {
-        if (!checkpoint_read(context->checkpoint, context->checkpoint_size, state, training->parameters,
+    if (host->checkpoint != NULL) {
+        if (!checkpoint_read(host->checkpoint, host->checkpoint_size, state, training->parameters,
                              training->settings.model->parameter_count, error))
             return false;
     }
-    double start = experiment_seconds_now(context) - state->seconds;
-    if (context->checkpoint == NULL &&
-        (!evaluate(training, context, error) ||
-         !report_epoch(training, context, experiment_seconds_now(context) - start, error)))
+    double start = run_host_seconds_now(host) - state->seconds;
+    if (host->checkpoint == NULL &&
+        (!evaluate(training, host, error) ||
+         !report_epoch(training, host, run_host_seconds_now(host) - start, error)))
         return false;
     while (state->epoch < training->settings.epochs)
-        if (!train_epoch(training, context, error) || !evaluate(training, context, error) ||
-            !report_epoch(training, context, experiment_seconds_now(context) - start, error))
+        if (!train_epoch(training, host, error) || !evaluate(training, host, error) ||
+            !report_epoch(training, host, run_host_seconds_now(host) - start, error))
             return false;
     *outcome = (struct training_outcome){state->test_accuracy, state->train_loss, state->seconds,
                                          (size_t)state->step};

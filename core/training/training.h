@@ -6,10 +6,10 @@
 #ifndef ATTNLAB_CORE_TRAINING_TRAINING_H
 #define ATTNLAB_CORE_TRAINING_TRAINING_H
 
-#include "core/experiments/experiment.h"
 #include "core/model/model.h"
 #include "core/random/torch_loader.h"
 #include "core/tasks/task.h"
+#include "core/training/run_host.h"
 
 /* `model` and `task` are borrowed and must outlive the training. */
 struct training_settings {
@@ -39,11 +39,11 @@ size_t training_memory_size(const struct model *model, size_t train_examples, si
 struct training *training_create(const struct training_settings *settings, struct error *error);
 void training_free(struct training *training);
 
-/* Trains, from context->checkpoint where there is one. Uses of the context: listener, stop,
+/* Trains, from host->checkpoint where there is one. Uses of the host: listener, stop,
  * seconds_now, parallel, checkpoint. ERROR_CANCELLED, ERROR_DIVERGED, ERROR_INVALID for a checkpoint of
  * something else, or what a listener set. */
-bool training_run(struct training *training, const struct experiment_context *context,
-                  struct training_outcome *outcome, struct error *error);
+bool training_run(struct training *training, const struct run_host *host, struct training_outcome *outcome,
+                  struct error *error);
 
 /* parameters[model->parameter_count]; they belong to the training. */
 const float *training_parameters(const struct training *training);

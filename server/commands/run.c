@@ -200,11 +200,11 @@ static void perform_job(void *owner, void *task, const struct parallel_executor 
     struct job *job = owner;
     struct experiment_context context = {.parameters = &job->run->parameters,
                                          .result = json_result_sink(&job->result),
-                                         .listener = {.progress = job->is_watched ? show_progress : NULL},
-                                         .stop = {is_cancelled, NULL},
-                                         .seconds_now = seconds_now,
                                          .data = *job->data,
-                                         .parallel = *parallel};
+                                         .host = {.listener.progress = job->is_watched ? show_progress : NULL,
+                                                  .stop = {is_cancelled, NULL},
+                                                  .seconds_now = seconds_now,
+                                                  .parallel = *parallel}};
     job->is_successful = job->run->experiment->run(&context, &job->error);
     sem_post(&job->ended);
 }

@@ -210,13 +210,13 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
     struct experiment_context context = {
         .parameters = &work->run->parameters,
         .result = json_result_sink(&result),
-        .listener = {.owner = work, .progress = on_progress, .step = on_step, .epoch = on_epoch},
-        .stop = {is_interrupted, work},
-        .seconds_now = seconds_now,
         .data = datasets_source(runs->datasets),
-        .parallel = *parallel,
-        .checkpoint = checkpoint,
-        .checkpoint_size = checkpoint_size};
+        .host = {.listener = {.owner = work, .progress = on_progress, .step = on_step, .epoch = on_epoch},
+                 .stop = {is_interrupted, work},
+                 .seconds_now = seconds_now,
+                 .parallel = *parallel,
+                 .checkpoint = checkpoint,
+                 .checkpoint_size = checkpoint_size}};
     bool ok = work->run->experiment->run(&context, error);
     show_last_step(work);
     if (ok && (*result_json = text_release(&result)) == NULL)

@@ -53,11 +53,10 @@ static double no_time(void *owner) {
 static void go_on(const struct parameter_set *set, const void *checkpoint, size_t size) {
     struct text text = {0};
     struct error error = {0};
-    struct experiment_context context = {.parameters = set,
-                                         .result = json_result_sink(&text),
-                                         .seconds_now = no_time,
-                                         .checkpoint = checkpoint,
-                                         .checkpoint_size = size};
+    struct experiment_context context = {
+        .parameters = set,
+        .result = json_result_sink(&text),
+        .host = {.seconds_now = no_time, .checkpoint = checkpoint, .checkpoint_size = size}};
     if (experiment_find("train")->run(&context, &error)) {
         json_t *result = json_loadb(text.bytes, text.length, 0, NULL);
         if (result == NULL)

@@ -104,7 +104,7 @@ static void check_result(const struct experiment *experiment, const struct param
     struct text text = {0};
     struct error error = {0};
     struct experiment_context context = {
-        .parameters = set, .result = json_result_sink(&text), .seconds_now = no_time, .data = data};
+        .parameters = set, .result = json_result_sink(&text), .host.seconds_now = no_time, .data = data};
     if (strcmp(experiment->name, "attention-steps") != 0)
         return;
     if (!experiment->run(&context, &error))

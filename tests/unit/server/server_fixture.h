@@ -70,8 +70,8 @@ static inline bool counting_report(struct experiment_context *context, const str
                                     .test_accuracy = 0.5,
                                     .seconds = (double)state->epoch};
     experiment_report_progress(context, state->epoch, epochs, "epochs");
-    return context->listener.epoch(context->listener.owner, &metrics, weights, COUNTING_WEIGHTS, state,
-                                   sizeof *state, error);
+    return context->host.listener.epoch(context->host.listener.owner, &metrics, weights, COUNTING_WEIGHTS,
+                                        state, sizeof *state, error);
 }
 
 static inline bool counting_run(struct experiment_context *context, struct error *error) {
@@ -79,8 +79,8 @@ static inline bool counting_run(struct experiment_context *context, struct error
     size_t steps = (size_t)parameter_integer(context->parameters, "steps");
     long pause = (long)parameter_integer(context->parameters, "pause_ms");
     struct counting_state state = {.mixed = (uint64_t)parameter_integer(context->parameters, "seed")};
-    if (context->checkpoint != NULL)
-        memcpy(&state, context->checkpoint, sizeof state);
+    if (context->host.checkpoint != NULL)
+        memcpy(&state, context->host.checkpoint, sizeof state);
     else if (!counting_report(context, &state, epochs, error))
         return false;
     while (state.epoch < epochs) {
@@ -91,7 +91,7 @@ static inline bool counting_run(struct experiment_context *context, struct error
                 return error_set(error, ERROR_CANCELLED, "cancelled");
             state.step++;
             state.mixed = (state.mixed ^ state.step) * 6364136223846793005u + 1442695040888963407u;
-            context->listener.step(context->listener.owner, state.step, 1.0 / (double)state.step);
+            context->host.listener.step(context->host.listener.owner, state.step, 1.0 / (double)state.step);
             if (pause > 0)
                 sleep_ms(pause);
         }

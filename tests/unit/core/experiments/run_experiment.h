@@ -41,7 +41,7 @@ static inline void prepare_experiment(const struct experiment *experiment, const
 static inline struct experiment_context test_context(const struct parameter_set *set,
                                                      struct result_tree *tree) {
     return (struct experiment_context){
-        .parameters = set, .result = result_tree_sink(tree), .seconds_now = test_seconds_now};
+        .parameters = set, .result = result_tree_sink(tree), .host.seconds_now = test_seconds_now};
 }
 
 /* Runs it and expects success; `tree` holds the result. */
@@ -67,7 +67,7 @@ static inline void assert_cancelled(const struct experiment *experiment, const c
     struct result_tree tree = {0};
     prepare_experiment(experiment, settings, &set, &faults);
     struct experiment_context context = test_context(&set, &tree);
-    context.stop.is_requested = test_always_cancelled;
+    context.host.stop.is_requested = test_always_cancelled;
     ck_assert(!experiment->run(&context, &error));
     ck_assert_int_eq(error.code, ERROR_CANCELLED);
     result_tree_free(&tree);
@@ -91,7 +91,7 @@ static inline void assert_cancelled_after(const struct experiment *experiment, c
     prepare_experiment(experiment, settings, &set, &faults);
     ck_assert_uint_eq(faults.count, 0);
     struct experiment_context context = test_context(&set, &tree);
-    context.stop = (struct stop_request){test_cancelled_after, &calls};
+    context.host.stop = (struct stop_request){test_cancelled_after, &calls};
     ck_assert(!experiment->run(&context, &error));
     ck_assert_int_eq(error.code, ERROR_CANCELLED);
     result_tree_free(&tree);

@@ -87,11 +87,11 @@ START_TEST(progress_and_cancelling_reach_the_context) {
     size_t calls = 0;
     prepare_experiment(&experiment_scaling, SETTINGS("dimensions", "4,8", "samples", "10"), &set, &faults);
     struct experiment_context context = test_context(&set, &tree);
-    context.listener = (struct experiment_listener){.owner = &calls, .progress = count_progress};
+    context.host.listener = (struct run_listener){.owner = &calls, .progress = count_progress};
     ck_assert(experiment_scaling.run(&context, NULL));
     ck_assert_uint_eq(calls, 2);
     ck_assert(!experiment_is_cancelled(&context));
-    context.stop.is_requested = test_always_cancelled;
+    context.host.stop.is_requested = test_always_cancelled;
     ck_assert(experiment_is_cancelled(&context));
     parameter_set_free(&set);
 }

@@ -139,8 +139,8 @@ START_TEST(cost_is_the_median_by_the_contexts_clock) {
                        &faults);
     struct experiment_context context = test_context(&set, &tree);
     size_t calls = 0;
-    context.seconds_now = growing_seconds;
-    context.clock_owner = &calls;
+    context.host.seconds_now = growing_seconds;
+    context.host.clock_owner = &calls;
     ck_assert(experiment_cost.run(&context, NULL));
     parameter_set_free(&set);
     /* In turn: the RNN's passes are the first, fourth and seventh. */

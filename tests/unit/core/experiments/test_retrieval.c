@@ -139,7 +139,7 @@ static bool run_with(const char *const *settings, const struct parallel_executor
     struct experiment_context context = test_context(&set, &tree);
     context.data = fake_data();
     if (parallel != NULL)
-        context.parallel = *parallel;
+        context.host.parallel = *parallel;
     bool good = experiment_retrieval.run(&context, error);
     parameter_set_free(&set);
     return good;
@@ -434,7 +434,7 @@ START_TEST(a_cancelled_run_says_so) {
     prepare(SETTINGS(SMALL), &set, &faults);
     struct experiment_context context = test_context(&set, &tree);
     context.data = fake_data();
-    context.stop.is_requested = test_always_cancelled;
+    context.host.stop.is_requested = test_always_cancelled;
     ck_assert(!experiment_retrieval.run(&context, &error));
     ck_assert_int_eq(error.code, ERROR_CANCELLED);
     parameter_set_free(&set);

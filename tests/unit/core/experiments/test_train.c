@@ -44,7 +44,7 @@ static bool train(struct run *run, const char *const *settings) {
     prepare_experiment(experiment, settings, &run->set, &faults);
     ck_assert_msg(faults.count == 0, "%s", faults.count > 0 ? faults.items[0].message : "");
     struct experiment_context context = test_context(&run->set, &run->tree);
-    context.listener = (struct experiment_listener){.owner = run, .epoch = on_epoch};
+    context.host.listener = (struct run_listener){.owner = run, .epoch = on_epoch};
     return experiment->run(&context, &run->error);
 }
 

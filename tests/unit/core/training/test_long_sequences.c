@@ -38,7 +38,7 @@ static void train(struct trained *trained, const char *const *settings) {
     prepare_experiment(&experiment_train, settings, &trained->set, &faults);
     ck_assert_msg(faults.count == 0, "%s", faults.count > 0 ? faults.items[0].message : "");
     struct experiment_context context = test_context(&trained->set, &trained->tree);
-    context.listener = (struct experiment_listener){.owner = trained, .epoch = keep_weights};
+    context.host.listener = (struct run_listener){.owner = trained, .epoch = keep_weights};
     ck_assert_msg(experiment_train.run(&context, &error), "%s", error.message);
 }
 

@@ -76,7 +76,7 @@ static void train(struct fixture *fixture, const char *const *settings, uint64_t
     ck_assert_msg(faults.count == 0, "%s", faults.count > 0 ? faults.items[0].message : "");
     struct experiment_context context = test_context(set, &fixture->tree);
     context.data = data;
-    context.listener = (struct experiment_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
+    context.host.listener = (struct run_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
     ck_assert_msg(experiment->run(&context, error), "%s", error->message);
     fixture->inspection = inspection_open(set, &data, error);
     ck_assert_msg(fixture->inspection != NULL, "%s", error->message);

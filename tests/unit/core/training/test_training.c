@@ -22,7 +22,7 @@ struct fixture {
     struct model model;
     struct task *task;
     struct training_settings settings;
-    struct experiment_context context;
+    struct run_host host;
     struct training_outcome outcome;
     struct error error;
     double losses[64];
@@ -86,18 +86,16 @@ static void set_up(struct fixture *fixture, const char *model, const struct posi
                                                    .epochs = epochs,
                                                    .batch_size = 64,
                                                    .learning_rate = 0.005};
-    fixture->context.listener =
-        (struct experiment_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
-    fixture->context.stop = (struct stop_request){is_cancelled, fixture};
-    fixture->context.seconds_now = next_tick;
+    fixture->host.listener = (struct run_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
+    fixture->host.stop = (struct stop_request){is_cancelled, fixture};
+    fixture->host.seconds_now = next_tick;
     ticks = 0;
     fixture->cancel_at = fixture->stop_after_epoch = SIZE_MAX;
 }
 
 static bool run(struct fixture *fixture) {
     struct training *training = training_create(&fixture->settings, &fixture->error);
-    bool ok =
-        training != NULL && training_run(training, &fixture->context, &fixture->outcome, &fixture->error);
+    bool ok = training != NULL && training_run(training, &fixture->host, &fixture->outcome, &fixture->error);
     training_free(training);
     return ok;
 }
@@ -252,8 +250,8 @@ START_TEST(going_on_gives_the_bits_of_an_uninterrupted_run) {
     first.stop_after_epoch = 1;
     ck_assert(run(&first));
     set_up(&second, golden->model, position_of(golden), 3, 3);
-    second.context.checkpoint = first.checkpoint;
-    second.context.checkpoint_size = first.checkpoint_size;
+    second.host.checkpoint = first.checkpoint;
+    second.host.checkpoint_size = first.checkpoint_size;
     ck_assert_msg(run(&second), "%s", second.error.message);
     ck_assert_uint_eq(second.epoch_count, 2);
     ck_assert_uint_eq(second.outcome.steps, whole.outcome.steps);
@@ -275,16 +273,16 @@ START_TEST(a_checkpoint_of_something_else_is_refused) {
     ck_assert(run(&other));
     set_up(&fixture, "rnn", &position_none, 0, 2);
     fixture.settings.batch_size = 32;
-    fixture.context.checkpoint = other.checkpoint;
-    fixture.context.checkpoint_size = other.checkpoint_size;
+    fixture.host.checkpoint = other.checkpoint;
+    fixture.host.checkpoint_size = other.checkpoint_size;
     ck_assert(!run(&fixture));
     ck_assert_int_eq(fixture.error.code, ERROR_INVALID);
     fixture.error.code = ERROR_NONE;
     fixture.settings.batch_size = 64;
-    fixture.context.checkpoint_size--;
+    fixture.host.checkpoint_size--;
     ck_assert(!run(&fixture));
     ck_assert_int_eq(fixture.error.code, ERROR_INVALID);
-    fixture.context.checkpoint_size++;
+    fixture.host.checkpoint_size++;
     fixture.error.code = ERROR_NONE;
     other.checkpoint[0] ^= 1;
     ck_assert(!run(&fixture));
@@ -335,7 +333,7 @@ START_TEST(any_number_of_threads_gives_the_same_bits) {
         struct pool pool = {.threads = threads[i]};
         struct fixture threaded;
         set_up(&threaded, golden->model, position_of(golden), 0, 1);
-        threaded.context.parallel = (struct parallel_executor){&pool, pool_run};
+        threaded.host.parallel = (struct parallel_executor){&pool, pool_run};
         ck_assert(run(&threaded));
         ck_assert_msg(memcmp(threaded.weights, plain.weights, plain.model.parameter_count * sizeof(float)) ==
                           0,
