@@ -4,24 +4,19 @@
 #include "server/access/secret.h"
 #include "server/access/token.h"
 #include "server/access/wrong_tokens.h"
-#include "server/api/service.h"
-#include "server/http/client_address.h"
-#include "server/http/request.h"
+#include "server/formats/text.h"
 #include "server/system/clock.h"
 
 #include <inttypes.h>
-#include <microhttpd.h>
 #include <nettle/memops.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum { SESSIONS_MAXIMUM = 64, SESSION_DAYS = 30, OWNER_DAYS = 365, DAY_SECONDS = 24 * 60 * 60 };
+enum { SESSIONS_MAXIMUM = 64 };
+static const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 60 * 60 * 1000;
 
-static const char session_cookie[] = "attnlab_session";
-static const char owner_cookie[] = "attnlab_owner";
 static const char sessions_setting[] = "lecturer_sessions";
 
 /* Of a session only a digest of token and cookie is kept: who reads the store cannot use it, and a new token
@@ -34,6 +29,8 @@ struct session {
 struct access {
     const struct options *options;
     struct store *store;
+    struct runs *runs;
+    struct datasets *datasets;
     struct wrong_tokens *wrong_tokens;
     unsigned char token_digest[SECRET_DIGEST_SIZE];
     char made_file[4200];
@@ -62,7 +59,8 @@ static bool load_sessions(struct access *access, struct error *error) {
     return true;
 }
 
-struct access *access_open(const struct options *options, struct store *store, struct error *error) {
+struct access *access_open(const struct options *options, struct store *store, struct runs *runs,
+                           struct datasets *datasets, struct error *error) {
     struct access *access = calloc(1, sizeof *access);
     char token[TOKEN_SIZE] = "";
     if (!access) {
@@ -71,6 +69,8 @@ struct access *access_open(const struct options *options, struct store *store, s
     }
     access->options = options;
     access->store = store;
+    access->runs = runs;
+    access->datasets = datasets;
     pthread_mutex_init(&access->saving, NULL);
     pthread_mutex_init(&access->mutex, NULL);
     access->wrong_tokens = wrong_tokens_open(error);
@@ -104,11 +104,10 @@ const char *access_made_token_file(const struct access *access) {
     return *access->made_file ? access->made_file : NULL;
 }
 
-/* Whether it is the lecturer's token; a wrong one is counted. Where too many came from the caller's address,
- * it is not looked at: ERROR_LIMIT. */
-static bool check_token(const struct request *request, const char *text, struct error *error) {
-    const struct access *access = request->service->access;
-    const char *network = request->caller.network;
+/* Whether it is the lecturer's token; a wrong one is counted. If too many came from the same network, it is
+ * not looked at: ERROR_LIMIT. */
+static bool check_token(const struct access *access, const char *network, const char *text,
+                        struct error *error) {
     unsigned wait = wrong_tokens_find_wait(access->wrong_tokens, network, clock_seconds());
     if (wait > 0)
         return error_set(error, ERROR_LIMIT,
@@ -121,19 +120,8 @@ static bool check_token(const struct request *request, const char *text, struct 
     return error_set(error, ERROR_INVALID, "this is not the lecturer's token");
 }
 
-void access_refuse_token(struct request *request, const struct error *error) {
-    struct response *response = &request->response;
-    const struct access *access = request->service->access;
-    if (error->code == ERROR_INVALID) {
-        response_set_problem(response, 401, "%s", error->message);
-        response_add_header(response, "WWW-Authenticate", "Bearer realm=\"attnlab\"");
-        return;
-    }
-    if (error->code == ERROR_LIMIT)
-        response_add_header(
-            response, "Retry-After", "%u",
-            wrong_tokens_find_wait(access->wrong_tokens, request->caller.network, clock_seconds()));
-    response_set_error(response, error);
+unsigned access_find_token_wait(const struct access *access, const struct caller *caller) {
+    return wrong_tokens_find_wait(access->wrong_tokens, caller->network, clock_seconds());
 }
 
 static void digest_session(const struct access *access, const char *session,
@@ -155,14 +143,7 @@ static size_t find_session(const struct access *access, const char *session) {
     return i;
 }
 
-/* The cookie as one of ours, or NULL. */
-static const char *find_cookie(const struct request *request, const char *name) {
-    const char *value = MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, name);
-    return value && secret_is_well_formed(value) ? value : NULL;
-}
-
-static bool has_session(struct access *access, const struct request *request) {
-    const char *session = find_cookie(request, session_cookie);
+static bool is_session(struct access *access, const char *session) {
     if (!session)
         return false;
     pthread_mutex_lock(&access->mutex);
@@ -172,90 +153,62 @@ static bool has_session(struct access *access, const struct request *request) {
     return is_known;
 }
 
-static void write_owner(struct request *request) {
-    struct caller *caller = &request->caller;
-    const struct options *options = request->service->options;
-    const char *cookie = find_cookie(request, owner_cookie);
-    if (options->access == ACCESS_TOKEN && caller->role == ROLE_LECTURER) {
+static void write_owner(const struct access *access, const struct credentials *credentials,
+                        struct caller *caller) {
+    if (access->options->access == ACCESS_TOKEN && caller->role == ROLE_LECTURER) {
         snprintf(caller->owner, sizeof caller->owner, OWNER_LECTURER);
-    } else if (cookie) {
+    } else if (credentials->owner) {
         char text[SECRET_DIGEST_TEXT_SIZE];
-        secret_digest_text(cookie, strlen(cookie), text);
+        secret_digest_text(credentials->owner, strlen(credentials->owner), text);
         snprintf(caller->owner, sizeof caller->owner, "cookie-%.32s", text);
     } else {
-        char address[INET6_ADDRSTRLEN];
-        client_address_write(request, address);
-        snprintf(caller->owner, sizeof caller->owner, "address-%s", address);
+        snprintf(caller->owner, sizeof caller->owner, "address-%s", credentials->address);
     }
 }
 
-/* Fills in the caller; false with an error where a token is shown that is not taken. */
-static bool identify(struct request *request, struct error *error) {
-    struct access *access = request->service->access;
+bool access_identify(struct access *access, const struct credentials *credentials, struct caller *caller,
+                     struct error *error) {
     const struct options *options = access->options;
-    const char *authorization = request_header(request, "Authorization");
     bool is_taken = true;
-    client_address_write(request, request->caller.network);
-    client_address_cut(request->caller.network);
-    if (options->access == ACCESS_TOKEN && authorization && strncasecmp(authorization, "Bearer ", 7) == 0) {
-        is_taken = check_token(request, authorization + 7, error);
-        request->caller.role = is_taken ? ROLE_LECTURER : ROLE_STRANGER;
-    } else if (options->access != ACCESS_TOKEN || has_session(access, request)) {
-        request->caller.role = ROLE_LECTURER;
+    memcpy(caller->network, credentials->network, sizeof caller->network);
+    if (options->access == ACCESS_TOKEN && credentials->token) {
+        is_taken = check_token(access, caller->network, credentials->token, error);
+        caller->role = is_taken ? ROLE_LECTURER : ROLE_STRANGER;
+    } else if (options->access != ACCESS_TOKEN || is_session(access, credentials->session)) {
+        caller->role = ROLE_LECTURER;
     } else {
-        request->caller.role = options->students == STUDENTS_NONE ? ROLE_STRANGER : ROLE_STUDENT;
+        caller->role = options->students == STUDENTS_NONE ? ROLE_STRANGER : ROLE_STUDENT;
     }
-    write_owner(request);
+    write_owner(access, credentials, caller);
     return is_taken;
 }
 
-static bool refuse_stranger(struct request *request) {
-    response_set_problem(&request->response, 401, "sign in with the lecturer's token");
-    response_add_header(&request->response, "WWW-Authenticate", "Bearer realm=\"attnlab\"");
-    return false;
-}
-
-bool access_check(struct request *request) {
-    enum access_need need = request->match.route->needs;
-    enum student_rights rights = request->service->options->students;
-    struct error error = {0};
-    if (!identify(request, &error)) {
-        access_refuse_token(request, &error);
-        return false;
-    }
-    if (request->caller.role == ROLE_LECTURER || need == NEEDS_NOTHING)
+bool access_allows(const struct access *access, const struct caller *caller, enum access_need need) {
+    if (caller->role == ROLE_LECTURER || need == NEEDS_NOTHING)
         return true;
-    if (request->caller.role == ROLE_STRANGER)
-        return refuse_stranger(request);
-    if (need == NEEDS_LECTURER || (need != NEEDS_READ && rights != STUDENTS_RUN)) {
-        response_set_problem(&request->response, 403, "only the lecturer may do this: students may %s",
-                             rights == STUDENTS_RUN ? "run experiments and look at them" : "look at runs");
-        return false;
-    }
-    return true;
+    return caller->role == ROLE_STUDENT && need != NEEDS_LECTURER &&
+           (need == NEEDS_READ || access->options->students == STUDENTS_RUN);
 }
 
-/* The owner of what the path names (malloc); NULL where there is no such thing. */
-static char *find_owner(struct request *request, struct error *error) {
-    struct service *service = request->service;
-    const char *name = request_path_value(request, 0);
+char *access_find_owner(const struct access *access, enum access_need need, const char *name,
+                        struct error *error) {
     struct run_record run = {0};
     struct comparison_record comparison = {0};
     struct dataset_record dataset = {0};
     char *owner = NULL;
-    switch (request->match.route->needs) {
+    switch (need) {
     case NEEDS_OWN_RUN:
-        owner = runs_find(service->runs, name, &run, error) ? strdup(run.owner) : NULL;
+        owner = runs_find(access->runs, name, &run, error) ? strdup(run.owner) : NULL;
         run_record_clear(&run);
         break;
     case NEEDS_OWN_COMPARISON:
-        owner = service->store->find_comparison(service->store, name, &comparison, error)
+        owner = access->store->find_comparison(access->store, name, &comparison, error)
                     ? strdup(comparison.owner)
                     : NULL;
         comparison_record_clear(&comparison);
         break;
     case NEEDS_OWN_DATASET:
-        owner = datasets_find(service->datasets, name, &dataset, error) ? strdup(dataset.owner) : NULL;
+        owner = datasets_find(access->datasets, name, &dataset, error) ? strdup(dataset.owner) : NULL;
         dataset_record_clear(&dataset);
         break;
     case NEEDS_LECTURER:
@@ -267,27 +220,10 @@ static char *find_owner(struct request *request, struct error *error) {
     return owner;
 }
 
-bool access_owns(const struct request *request, const char *owner) {
-    const struct caller *caller = &request->caller;
+bool access_owns(const struct access *access, const struct caller *caller, const char *owner) {
     return caller->role == ROLE_LECTURER ||
-           (caller->role == ROLE_STUDENT && request->service->options->students == STUDENTS_RUN &&
+           (caller->role == ROLE_STUDENT && access->options->students == STUDENTS_RUN &&
             strncmp(owner, "cookie-", 7) == 0 && strcmp(owner, caller->owner) == 0);
-}
-
-bool access_check_owner(struct request *request) {
-    if (request->match.route->needs < NEEDS_OWN_RUN || request->caller.role == ROLE_LECTURER)
-        return true;
-    struct error error = {0};
-    char *owner = find_owner(request, &error);
-    bool is_own = owner && access_owns(request, owner);
-    if (!owner) {
-        response_set_error(&request->response, &error);
-    } else if (!is_own) {
-        response_set_problem(&request->response, 403,
-                             "this belongs to somebody else: only they and the lecturer may do this");
-    }
-    free(owner);
-    return is_own;
 }
 
 /* With `saving` held, which alone allows to change the list. */
@@ -313,13 +249,13 @@ static void remove_session(struct access *access, size_t index) {
     pthread_mutex_unlock(&access->mutex);
 }
 
-bool access_sign_in(struct request *request, const char *token, char session[], struct error *error) {
-    struct access *access = request->service->access;
-    if (!check_token(request, token, error))
+bool access_sign_in(struct access *access, const struct caller *caller, const char *token, char session[],
+                    struct error *error) {
+    if (!check_token(access, caller->network, token, error))
         return false;
     if (!secret_create(session, error))
         return false;
-    struct session added = {.expires_ms = clock_wall_ms() + (int64_t)SESSION_DAYS * DAY_SECONDS * 1000};
+    struct session added = {.expires_ms = clock_wall_ms() + session_ms};
     digest_session(access, session, added.digest);
     pthread_mutex_lock(&access->saving);
     if (access->session_count == SESSIONS_MAXIMUM)
@@ -334,9 +270,7 @@ bool access_sign_in(struct request *request, const char *token, char session[], 
     return is_saved;
 }
 
-bool access_sign_out(struct request *request, struct error *error) {
-    struct access *access = request->service->access;
-    const char *session = find_cookie(request, session_cookie);
+bool access_sign_out(struct access *access, const char *session, struct error *error) {
     bool is_saved = true;
     if (session) {
         pthread_mutex_lock(&access->saving);
@@ -348,24 +282,4 @@ bool access_sign_out(struct request *request, struct error *error) {
         pthread_mutex_unlock(&access->saving);
     }
     return is_saved;
-}
-
-static void set_cookie(struct request *request, const char *name, const char *value, long seconds) {
-    const char *protocol = request_header(request, "X-Forwarded-Proto");
-    bool is_secure =
-        request->service->options->is_behind_proxy && protocol && strcasecmp(protocol, "https") == 0;
-    response_add_header(&request->response, "Set-Cookie",
-                        "%s=%s; Path=/; Max-Age=%ld; HttpOnly; SameSite=Strict%s", name, value, seconds,
-                        is_secure ? "; Secure" : "");
-}
-
-void access_set_session_cookie(struct request *request, const char *value) {
-    set_cookie(request, session_cookie, value ? value : "", value ? (long)SESSION_DAYS * DAY_SECONDS : 0);
-}
-
-void access_set_owner_cookie(struct request *request) {
-    char secret[SECRET_SIZE];
-    struct error error = {0};
-    if (!find_cookie(request, owner_cookie) && secret_create(secret, &error))
-        set_cookie(request, owner_cookie, secret, (long)OWNER_DAYS * DAY_SECONDS);
 }

@@ -1,20 +1,24 @@
-/* Who asks, and what they may do: the one place where that is decided.
+/* Access: who asks, and what they may do; the one place that decides it.
  *
- * Every route declares what it needs, and http.c asks here before a handler runs. On loopback without
- * --access, and with --access open, everybody is a lecturer. With --access token the lecturer is who shows
- * the token (as "Authorization: Bearer") or a session that was opened with it; everybody else is a student
- * with the rights of --students. What a student makes belongs to the cookie that the student's browser keeps.
- */
+ * On loopback without --access, and with --access open, everybody is a lecturer. With --access token the
+ * lecturer is whoever shows the token, or a session that was opened with it; everybody else is a student with
+ * the rights of --students. What a student makes belongs to the cookie that the student's browser keeps.
+ *
+ * Knows nothing of HTTP: http hands over what a request shows and turns a refusal into an answer. May call
+ * store, runs (whose is this run?), formats, system and core; called by http (every request) and api (limits,
+ * signing in). */
 #ifndef ATTNLAB_SERVER_ACCESS_ACCESS_H
 #define ATTNLAB_SERVER_ACCESS_ACCESS_H
 
 #include "core/error.h"
-#include "core/parameters/check.h"
-#include "server/http/client_address.h"
+#include "server/runs/datasets.h"
+#include "server/runs/runs.h"
 #include "server/store/store.h"
 #include "server/system/options.h"
 
-struct request;
+#include <netinet/in.h>
+
+enum { ACCESS_SESSION_DAYS = 30 };
 
 /* What a route needs. Zero is the strictest: one that declares nothing is the lecturer's alone. */
 enum access_need {
@@ -36,50 +40,48 @@ enum { OWNER_SIZE = 64 };
 struct caller {
     enum access_role role;
     char owner[OWNER_SIZE];
-    char network[INET6_ADDRSTRLEN]; /* the address, as client_address_cut leaves it */
+    char network[INET6_ADDRSTRLEN]; /* as in struct credentials */
+};
+
+/* What a request shows of its caller; nothing of it is believed yet. Texts are borrowed, NULL if not shown.
+ */
+struct credentials {
+    const char *token;              /* the lecturer's, so they say */
+    const char *session, *owner;    /* cookies, well formed */
+    char address[INET6_ADDRSTRLEN]; /* "unknown" if it cannot be learnt */
+    char network[INET6_ADDRSTRLEN]; /* the address cut to what one client can take */
 };
 
 struct access;
 
-/* Reads the token, and the sessions that the store kept. ERROR_INVALID for a token that is too short. */
-struct access *access_open(const struct options *options, struct store *store, struct error *error);
+/* Reads the token, and the sessions that the store kept; all are borrowed. ERROR_INVALID for a token that is
+ * too short. */
+struct access *access_open(const struct options *options, struct store *store, struct runs *runs,
+                           struct datasets *datasets, struct error *error);
 void access_close(struct access *access);
-/* The file that holds the token which was made here; NULL where it was given. */
+/* The file that holds the token which was made here; NULL if it was given. */
 const char *access_made_token_file(const struct access *access);
 
-/* By the headers alone, on the HTTP thread: fills in request->caller; 401 or 403 and false where the route
- * may not be used. */
-bool access_check(struct request *request);
-/* What access_check left open: whether the caller owns what the path names. Reads the store. */
-bool access_check_owner(struct request *request);
-/* Whether the caller may cancel and delete what belongs to `owner`. */
-bool access_owns(const struct request *request, const char *owner);
-
-/* Adds a fault for every parameter beyond a student's limits. `set` is prepared. */
-void access_check_parameters(const struct request *request, const struct parameter_set *set,
-                             struct parameter_faults *faults);
-unsigned long long access_memory_limit(const struct request *request);
-/* How many of the caller's runs may wait; 0: no limit of one's own. */
-size_t access_queue_limit(const struct request *request);
-/* How many runs of students in the caller's network may wait; 0: as many as the queue holds. */
-size_t access_network_queue_limit(const struct request *request);
-/* The most bytes that a data set may have; SIZE_MAX: the route's own limit. */
-size_t access_data_limit(const struct request *request);
-/* Whether the caller has room for `size` bytes more of data; a problem and false where not. Reads the store.
+/* Fills in the caller. False if a token is shown that is not taken: ERROR_INVALID for another one,
+ * ERROR_LIMIT if too many wrong ones came from the same network. */
+bool access_identify(struct access *access, const struct credentials *credentials, struct caller *caller,
+                     struct error *error);
+/* Seconds until tokens from the caller's network are looked at again. */
+unsigned access_find_token_wait(const struct access *access, const struct caller *caller);
+/* Whether the caller may use a route with this need. For NEEDS_OWN_... it is still open whose the thing is.
  */
-bool access_check_data(struct request *request, size_t size);
+bool access_allows(const struct access *access, const struct caller *caller, enum access_need need);
+/* The owner of the run, comparison or data set of this name (malloc), by the kind that `need` is about; NULL
+ * with an error if there is no such thing. Reads the store. */
+char *access_find_owner(const struct access *access, enum access_need need, const char *name,
+                        struct error *error);
+/* Whether the caller may cancel and delete what belongs to `owner`. */
+bool access_owns(const struct access *access, const struct caller *caller, const char *owner);
 
-/* Opens a session for whoever has the token; false with ERROR_INVALID where it is another one, and with
- * ERROR_LIMIT where too many others came from the same address. */
-bool access_sign_in(struct request *request, const char *token, char session[], struct error *error);
-/* The answer to a token that was not taken. */
-void access_refuse_token(struct request *request, const struct error *error);
-/* Ends the request's session, if it has one. */
-bool access_sign_out(struct request *request, struct error *error);
-
-/* Adds Set-Cookie; `value` NULL takes the cookie away. */
-void access_set_session_cookie(struct request *request, const char *value);
-/* Gives a browser that has none the cookie by which it owns what it makes. */
-void access_set_owner_cookie(struct request *request);
+/* Opens a session for whoever has the token; the errors are those of access_identify. */
+bool access_sign_in(struct access *access, const struct caller *caller, const char *token, char session[],
+                    struct error *error);
+/* Ends a session, if it is one; NULL is none. */
+bool access_sign_out(struct access *access, const char *session, struct error *error);
 
 #endif

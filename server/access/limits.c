@@ -1,8 +1,5 @@
-/* What a student may ask for. The lecturer is bound by none of it. */
-#include "server/access/access.h"
-
-#include "server/api/service.h"
-#include "server/http/request.h"
+/* Holds requests against the limits of a student: see limits.h. */
+#include "server/access/limits.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,8 +7,8 @@
 
 enum { MEGABYTE = 1 << 20 };
 
-static bool is_limited(const struct request *request) {
-    return request->caller.role != ROLE_LECTURER;
+static bool is_limited(const struct caller *caller) {
+    return caller->role != ROLE_LECTURER;
 }
 
 /* The largest value that a parameter of this declaration may have, or hold in its list. */
@@ -43,11 +40,11 @@ static int64_t largest_number(const struct parameter_set *set, size_t index) {
     return largest;
 }
 
-void access_check_parameters(const struct request *request, const struct parameter_set *set,
-                             struct parameter_faults *faults) {
-    for (size_t i = 0; is_limited(request) && i < set->count; i++) {
+void limits_check_parameters(const struct student_limits *limits, const struct caller *caller,
+                             const struct parameter_set *set, struct parameter_faults *faults) {
+    for (size_t i = 0; is_limited(caller) && i < set->count; i++) {
         const struct parameter_declaration *declaration = &set->declarations[i];
-        size_t limit = parameter_limit(&request->service->options->student_limits, declaration);
+        size_t limit = parameter_limit(limits, declaration);
         int64_t largest = set->values[i].is_set ? largest_number(set, i) : 0;
         if (largest > 0 && (uint64_t)largest > limit) {
             parameter_faults_add(faults, declaration->name, "may be at most %zu in a student's run; got %lld",
@@ -56,56 +53,50 @@ void access_check_parameters(const struct request *request, const struct paramet
     }
 }
 
-unsigned long long access_memory_limit(const struct request *request) {
-    unsigned long long own =
-        (unsigned long long)request->service->options->student_limits.memory_mb * MEGABYTE;
-    unsigned long long any = request->service->memory_limit_bytes;
-    return is_limited(request) && own < any ? own : any;
+unsigned long long limits_find_memory(const struct student_limits *limits, const struct caller *caller,
+                                      unsigned long long any) {
+    unsigned long long own = (unsigned long long)limits->memory_mb * MEGABYTE;
+    return is_limited(caller) && own < any ? own : any;
 }
 
-size_t access_queue_limit(const struct request *request) {
-    return is_limited(request) ? request->service->options->student_limits.queued_runs : 0;
+size_t limits_find_queue(const struct student_limits *limits, const struct caller *caller) {
+    return is_limited(caller) ? limits->queued_runs : 0;
 }
 
-size_t access_network_queue_limit(const struct request *request) {
-    return is_limited(request) ? request->service->options->student_limits.queued_runs_per_address : 0;
+size_t limits_find_network_queue(const struct student_limits *limits, const struct caller *caller) {
+    return is_limited(caller) ? limits->queued_runs_per_address : 0;
 }
 
-size_t access_data_limit(const struct request *request) {
-    return is_limited(request) ? request->service->options->student_limits.data_mb * MEGABYTE : SIZE_MAX;
+size_t limits_find_data(const struct student_limits *limits, const struct caller *caller) {
+    return is_limited(caller) ? limits->data_mb * MEGABYTE : SIZE_MAX;
 }
 
-bool access_check_data(struct request *request, size_t size) {
+bool limits_check_data(const struct student_limits *limits, const struct caller *caller,
+                       struct datasets *datasets, size_t size, struct error *error) {
     struct dataset_record *records = NULL;
-    struct error error = {0};
     size_t count = 0;
     size_t used = 0;
     size_t used_by_all = 0;
-    if (!is_limited(request))
+    if (!is_limited(caller))
         return true;
-    if (!datasets_list(request->service->datasets, &records, &count, &error)) {
-        response_set_error(&request->response, &error);
+    if (!datasets_list(datasets, &records, &count, error))
         return false;
-    }
     for (size_t i = 0; i < count; i++) {
-        used += strcmp(records[i].owner, request->caller.owner) == 0 ? records[i].size_bytes : 0;
+        used += strcmp(records[i].owner, caller->owner) == 0 ? records[i].size_bytes : 0;
         used_by_all += strcmp(records[i].owner, OWNER_LECTURER) != 0 ? records[i].size_bytes : 0;
         dataset_record_clear(&records[i]);
     }
     free(records);
-    if (used + size > access_data_limit(request)) {
-        response_set_problem(&request->response, 429,
-                             "your data sets may have %zu bytes together; they have %zu, and this one %zu",
-                             access_data_limit(request), used, size);
-        return false;
-    }
-    size_t limit_of_all = request->service->options->student_limits.all_data_mb * MEGABYTE;
-    if (used_by_all + size > limit_of_all) {
-        response_set_problem(
-            &request->response, 429,
+    size_t limit = limits_find_data(limits, caller);
+    if (used + size > limit)
+        return error_set(error, ERROR_LIMIT,
+                         "your data sets may have %zu bytes together; they have %zu, and this one %zu", limit,
+                         used, size);
+    size_t limit_of_all = limits->all_data_mb * MEGABYTE;
+    if (used_by_all + size > limit_of_all)
+        return error_set(
+            error, ERROR_LIMIT,
             "all students' data sets may have %zu bytes together; they have %zu, and this one %zu",
             limit_of_all, used_by_all, size);
-        return false;
-    }
     return true;
 }

@@ -1,9 +1,19 @@
-/* The handlers of all routes (routes.c), one api_*.c per resource. Each fills in request->response. */
+/* The API: every call of it, one file per resource, in one table of routes.
+ *
+ * service.h owns all that a running daemon consists of; routes.c names for each path its handler here, which
+ * fills in request->response; openapi.c describes the same table. Handlers read and write the service's parts
+ * through request->service.
+ *
+ * May call http, access, runs, store, formats, system and core. Called by commands alone. */
 #ifndef ATTNLAB_SERVER_API_API_H
 #define ATTNLAB_SERVER_API_API_H
 
 #include "server/api/service.h"
+#include "server/http/credentials.h"
+#include "server/http/gate.h"
 #include "server/http/request.h"
+
+extern const struct route_table api_routes;
 
 void api_session_get(struct request *request);
 void api_session_create(struct request *request);

@@ -14,7 +14,7 @@ enum { VARIANTS_MAXIMUM = 32, SEEDS_MAXIMUM = 32 };
 
 static void answer_comparison(struct request *request, unsigned status, const struct comparison_view *view) {
     struct text text = {0};
-    comparison_write_json(&text, NULL, view, access_owns(request, view->record.owner));
+    comparison_write_json(&text, NULL, view, gate_owns(request, view->record.owner));
     response_set_text(&request->response, status, "application/json", &text);
 }
 
@@ -137,6 +137,7 @@ static bool prepare_variant(struct request *request, const struct wanted *wanted
 
 static void create_comparison(struct request *request, const struct wanted *wanted,
                               const struct parameter_set *sets) {
+    const struct student_limits *limits = &request->service->options->student_limits;
     const struct comparison_request creation = {.experiment = wanted->experiment,
                                                 .name = wanted->name,
                                                 .labels = wanted->labels,
@@ -145,9 +146,10 @@ static void create_comparison(struct request *request, const struct wanted *want
                                                 .seed_count = wanted->seed_count,
                                                 .parameters = sets,
                                                 .owner = request->caller.owner,
-                                                .queue_limit = access_queue_limit(request),
+                                                .queue_limit = limits_find_queue(limits, &request->caller),
                                                 .network = request->caller.network,
-                                                .network_limit = access_network_queue_limit(request)};
+                                                .network_limit =
+                                                    limits_find_network_queue(limits, &request->caller)};
     struct comparison_view view = {0};
     struct error error = {0};
     if (runs_create_comparison(request->service->runs, &creation, &view, &error)) {
@@ -192,7 +194,7 @@ void api_comparisons_list(struct request *request) {
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "comparisons");
     for (size_t i = 0; i < count && i < limit; i++)
-        comparison_write_json(&text, NULL, &views[i], access_owns(request, views[i].record.owner));
+        comparison_write_json(&text, NULL, &views[i], gate_owns(request, views[i].record.owner));
     json_write_end_array(&text);
     json_write_string(&text, "next", count > limit ? views[limit - 1].record.id : NULL);
     json_write_end_object(&text);

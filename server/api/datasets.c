@@ -2,6 +2,7 @@
 #include "server/api/api.h"
 
 #include "core/tasks/task.h"
+#include "server/access/limits.h"
 #include "server/formats/json_writer.h"
 #include "server/system/clock.h"
 
@@ -52,7 +53,7 @@ static void write_dataset(struct text *text, const struct request *request,
     json_write_integer(text, "words", (int64_t)record->word_count);
     json_write_integer(text, "size_bytes", (int64_t)record->size_bytes);
     json_write_string(text, "created_at", created);
-    json_write_boolean(text, "may_delete", access_owns(request, record->owner));
+    json_write_boolean(text, "may_delete", gate_owns(request, record->owner));
     json_write_end_object(text);
 }
 
@@ -107,8 +108,12 @@ void api_datasets_create(struct request *request) {
         response_set_field_error(&request->response, "name", &error);
         return;
     }
-    if (!access_check_data(request, request->body.length))
+    const struct service *service = request->service;
+    if (!limits_check_data(&service->options->student_limits, &request->caller, service->datasets,
+                           request->body.length, &error)) {
+        response_set_error(&request->response, &error);
         return;
+    }
     const char *bytes = request->body.bytes ? request->body.bytes : "";
     if (!datasets_add(request->service->datasets, name, format, bytes, request->body.length,
                       request->caller.owner, &record, &error)) {

@@ -32,7 +32,8 @@ static void answer_stream(struct request *request, const char *run_id, uint64_t 
     uint64_t cursor;
     if (!read_cursor(request, fresh, &cursor))
         return;
-    struct event_stream *stream = event_stream_create(request, run_id, cursor, &error);
+    struct event_stream *stream =
+        event_stream_create(&request->service->event_source, request->connection, run_id, cursor, &error);
     if (stream)
         response_set_stream(&request->response, stream);
     else

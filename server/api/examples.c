@@ -54,12 +54,12 @@ static bool prepare_example_parameters(struct request *request, struct parameter
     }
     parameter_set_text(set, (size_t)parameter_find(set, "task"), request_path_value(request, 0), &faults);
     request_visit_query(request, read_parameter, &reading);
-    if (!experiment_prepare(train, set, &data, access_memory_limit(request), &faults, &error)) {
+    if (!experiment_prepare(train, set, &data, api_memory_limit(request), &faults, &error)) {
         response_set_error(&request->response, &error);
         parameter_faults_free(&faults);
         return false;
     }
-    access_check_parameters(request, set, &faults);
+    limits_check_parameters(&request->service->options->student_limits, &request->caller, set, &faults);
     return !api_answer_faults(request, &faults);
 }
 

@@ -4,7 +4,7 @@
 #include "server/system/version.h"
 
 void api_health_get(struct request *request) {
-    bool is_draining = atomic_load(&request->service->is_draining);
+    bool is_draining = atomic_load(&request->http->is_draining);
     struct runs_counts counts;
     struct text text = {0};
     if (is_draining) {
@@ -36,7 +36,7 @@ void api_prometheus_get(struct request *request) {
     struct text text = {0};
     size_t connections;
     unsigned long long overdue;
-    connections_count(request->service->connections, &connections, &overdue);
+    connections_count(request->http->connections, &connections, &overdue);
     runs_count(request->service->runs, &counts);
     text_append_format(
         &text,
@@ -54,7 +54,7 @@ void api_prometheus_get(struct request *request) {
                        "# TYPE attnlab_training_steps_total counter\nattnlab_training_steps_total %llu\n"
                        "# TYPE attnlab_training_epochs_total counter\nattnlab_training_epochs_total %llu\n"
                        "# TYPE attnlab_waiting_connections gauge\nattnlab_waiting_connections %zu\n",
-                       counts.steps, counts.epochs, parking_count(request->service->parking));
-    statistics_write(request->service->statistics, &text);
+                       counts.steps, counts.epochs, parking_count(request->http->parking));
+    statistics_write(request->http->statistics, &text);
     response_set_text(&request->response, 200, "text/plain; version=0.0.4; charset=utf-8", &text);
 }

@@ -173,7 +173,7 @@ static void write_operation(struct text *text, const struct route *route, const 
 
 static bool is_first_of_pattern(size_t index) {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(route_table[i].pattern, route_table[index].pattern) == 0)
+        if (strcmp(api_routes.routes[i].pattern, api_routes.routes[index].pattern) == 0)
             return false;
     return true;
 }
@@ -186,8 +186,8 @@ static void write_path(struct text *text, const char *pattern, size_t format) {
     snprintf(path, sizeof path, "%s%s", pattern, formats[format].suffix);
     json_write_begin_object(&operations, NULL);
     size_t empty_length = operations.length;
-    for (size_t i = 0; i < route_count; i++) {
-        const struct route *route = &route_table[i];
+    for (size_t i = 0; i < api_routes.count; i++) {
+        const struct route *route = &api_routes.routes[i];
         if (strcmp(route->pattern, pattern) == 0 && (wanted == FORMAT_JSON || route->formats & wanted))
             write_operation(&operations, route, path, format);
     }
@@ -201,9 +201,9 @@ static void write_path(struct text *text, const char *pattern, size_t format) {
 
 static void write_paths(struct text *text) {
     json_write_begin_object(text, "paths");
-    for (size_t i = 0; i < route_count; i++)
+    for (size_t i = 0; i < api_routes.count; i++)
         for (size_t format = 0; is_first_of_pattern(i) && format < FORMAT_COUNT; format++)
-            write_path(text, route_table[i].pattern, format);
+            write_path(text, api_routes.routes[i].pattern, format);
     json_write_end_object(text);
 }
 

@@ -53,12 +53,18 @@ bool api_prepare_parameters(struct request *request, const struct experiment *ex
     for (size_t i = 0; is_ready && i < object_count; i++)
         json_read_parameters(objects[i], reserved, set, faults);
     is_ready =
-        is_ready && experiment_prepare(experiment, set, &data, access_memory_limit(request), faults, &error);
+        is_ready && experiment_prepare(experiment, set, &data, api_memory_limit(request), faults, &error);
     if (is_ready)
-        access_check_parameters(request, set, faults);
+        limits_check_parameters(&request->service->options->student_limits, &request->caller, set, faults);
     else
         response_set_error(&request->response, &error);
     return is_ready;
+}
+
+unsigned long long api_memory_limit(const struct request *request) {
+    const struct service *service = request->service;
+    return limits_find_memory(&service->options->student_limits, &request->caller,
+                              service->memory_limit_bytes);
 }
 
 bool api_answer_faults(struct request *request, struct parameter_faults *faults) {

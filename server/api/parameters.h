@@ -2,6 +2,7 @@
 #ifndef ATTNLAB_SERVER_API_PARAMETERS_H
 #define ATTNLAB_SERVER_API_PARAMETERS_H
 
+#include "server/access/limits.h"
 #include "server/api/api.h"
 
 /* The experiment that `object` names, or NULL with a fault. */
@@ -15,6 +16,8 @@ const char *api_read_text(const json_t *object, const char *name, const char *mi
 bool api_prepare_parameters(struct request *request, const struct experiment *experiment,
                             const json_t *const *objects, size_t object_count, const char *const *reserved,
                             struct parameter_set *set, struct parameter_faults *faults);
+/* The most memory, in bytes, of a run that the caller asks for. */
+unsigned long long api_memory_limit(const struct request *request);
 /* Sets the response and returns true where there are faults; frees them. */
 bool api_answer_faults(struct request *request, struct parameter_faults *faults);
 

@@ -147,7 +147,7 @@ static const struct parameter_declaration examples_query[] = {
 #define QUERY(declarations)                                                                                  \
     .query = (declarations), .query_count = sizeof(declarations) / sizeof *(declarations)
 
-const struct route route_table[] = {
+static const struct route routes[] = {
     {METHOD_POST, "/api/runs", api_runs_create, "Starts a run of an experiment", .needs = NEEDS_RUN,
      .flags = ROUTE_BACKGROUND, QUERY(wait_query), .body = BODY_JSON, .success_status = 201,
      .request_schema = "RunRequest", .response_schema = "Run"},
@@ -226,4 +226,4 @@ const struct route route_table[] = {
      .needs = NEEDS_LECTURER, .success_status = 200},
 };
 
-const size_t route_count = sizeof route_table / sizeof *route_table;
+const struct route_table api_routes = {routes, sizeof routes / sizeof *routes};

@@ -10,7 +10,7 @@
 static const double cancel_seconds = 2; /* for the training step under way */
 
 static void answer_run(struct request *request, const struct run_record *run) {
-    bool may_delete = access_owns(request, run->owner);
+    bool may_delete = gate_owns(request, run->owner);
     struct text text = {0};
     run_write_json(&text, NULL, run, &may_delete);
     response_set_text(&request->response, request->match.route->success_status, "application/json", &text);
@@ -34,7 +34,7 @@ static void answer_large_run(struct request *request) {
 
 /* Answers, or leaves that for later; while the service ends there is no later, and the result is left out. */
 static void answer_run_or_later(struct request *request, const struct run_record *run) {
-    if (run_record_lacks_result(run) && !atomic_load(&request->service->is_draining))
+    if (run_record_lacks_result(run) && !atomic_load(&request->http->is_draining))
         request->later = answer_large_run;
     else
         answer_run(request, run);
@@ -49,7 +49,7 @@ static bool poll_run(struct request *request) {
         return true;
     }
     bool is_over = run_state_has_ended(run.state) || clock_seconds() >= request->parked.deadline ||
-                   atomic_load(&request->service->is_draining);
+                   atomic_load(&request->http->is_draining);
     if (is_over)
         answer_run_or_later(request, &run);
     run_record_clear(&run);
@@ -81,6 +81,7 @@ static void create_run(struct request *request, const struct run_request *wanted
 
 void api_runs_create(struct request *request) {
     static const char *const reserved[] = {"experiment", "name", NULL};
+    const struct student_limits *limits = &request->service->options->student_limits;
     struct parameter_faults faults = {0};
     struct parameter_set set = {0};
     const json_t *object = request->json;
@@ -88,9 +89,9 @@ void api_runs_create(struct request *request) {
                                  .parameters = &set,
                                  .name = api_read_text(object, "name", "", &faults),
                                  .owner = request->caller.owner,
-                                 .queue_limit = access_queue_limit(request),
+                                 .queue_limit = limits_find_queue(limits, &request->caller),
                                  .network = request->caller.network,
-                                 .network_limit = access_network_queue_limit(request)};
+                                 .network_limit = limits_find_network_queue(limits, &request->caller)};
     bool is_prepared = !wanted.experiment || api_prepare_parameters(request, wanted.experiment, &object, 1,
                                                                     reserved, &set, &faults);
     if (is_prepared && !api_answer_faults(request, &faults))
@@ -101,7 +102,7 @@ void api_runs_create(struct request *request) {
 
 /* In a list a large result is left out, so that a page of runs stays light; the run itself has it. */
 static void write_listed_run(struct text *text, const struct request *request, const struct run_record *run) {
-    bool may_delete = access_owns(request, run->owner);
+    bool may_delete = gate_owns(request, run->owner);
     run_write_brief_json(text, NULL, run, &may_delete);
 }
 

@@ -1,15 +1,12 @@
 /* Opens and closes what the daemon consists of, in order: see service.h. */
 #include "server/api/service.h"
 
-#include "server/access/secret.h"
 #include "server/formats/json_memory.h"
 #include "server/runs/workers.h"
 #include "server/store/sqlite.h"
 #include "server/system/memory_limit.h"
 
-#include <stdio.h>
-
-enum { BACKGROUND_THREADS = 2, MEGABYTE = 1 << 20, ORDINARY_RUN_BYTES = 64 * MEGABYTE };
+enum { MEGABYTE = 1 << 20, ORDINARY_RUN_BYTES = 64 * MEGABYTE };
 
 static void wake_readers(void *owner, const struct event *event) {
     parking_notify(owner, event->run_id);
@@ -40,32 +37,43 @@ static struct runs_options choose_runs_options(struct service *service) {
                                  .favourite_owner = OWNER_LECTURER};
 }
 
-bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
-                  struct error *error) {
+static bool open_http(struct service *service, const struct route_table *routes, struct error *error) {
+    struct http_context *http = &service->http;
+    http->options = service->options;
+    http->routes = routes;
+    http->access = service->access;
+    http->service = service;
+    if (!http_context_open(http, service->memory_limit_bytes / 2, error))
+        return false;
+    service->event_source = (struct event_source){.log = service->event_log,
+                                                  .runs = service->runs,
+                                                  .parking = http->parking,
+                                                  .statistics = http->statistics,
+                                                  .is_draining = &http->is_draining};
+    return true;
+}
+
+bool service_open(struct service *service, const struct options *options, const struct route_table *routes,
+                  char *warning, size_t warning_size, struct error *error) {
     json_memory_install();
     service->options = options;
     const struct runs_options runs_options = choose_runs_options(service);
-    char secret[SECRET_SIZE] = "";
-    secret_create(secret, NULL);
-    snprintf(service->name, sizeof service->name, "%.6s", secret);
     service->store = store_open_sqlite(options->data, warning, warning_size, error);
     service->event_log = service->store ? event_log_open(service->store, error) : NULL;
     service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;
-    service->parking = service->datasets ? parking_open(error) : NULL;
-    service->runs = service->parking ? runs_open(&runs_options, service->store, service->event_log,
-                                                 service->datasets, error)
-                                     : NULL;
+    service->runs = service->datasets ? runs_open(&runs_options, service->store, service->event_log,
+                                                  service->datasets, error)
+                                      : NULL;
     service->inspector =
         service->runs ? inspector_open(service->store, datasets_source(service->datasets), error) : NULL;
-    service->background = service->inspector ? background_open(BACKGROUND_THREADS, error) : NULL;
-    service->access = service->background ? access_open(options, service->store, error) : NULL;
-    service->connections = service->access ? connections_open((double)options->request_timeout, error) : NULL;
-    service->statistics = service->connections ? statistics_open(error) : NULL;
-    if (!service->statistics) {
+    service->access = service->inspector
+                          ? access_open(options, service->store, service->runs, service->datasets, error)
+                          : NULL;
+    if (!service->access || !open_http(service, routes, error)) {
         service_close(service);
         return false;
     }
-    event_log_set_listener(service->event_log, wake_readers, service->parking);
+    event_log_set_listener(service->event_log, wake_readers, service->http.parking);
     return true;
 }
 
@@ -74,19 +82,17 @@ bool service_start(struct service *service, struct error *error) {
 }
 
 void service_drain(struct service *service) {
-    atomic_store(&service->is_draining, true);
-    parking_wake_all(service->parking);
+    http_context_drain(&service->http);
     runs_stop(service->runs);
 }
 
 void service_close(struct service *service) {
-    connections_close(service->connections);
-    background_close(service->background);
+    if (service->runs) /* so that no run tells readers of anything when there are none */
+        runs_stop(service->runs);
+    http_context_close(&service->http);
     access_close(service->access);
     inspector_close(service->inspector);
     runs_close(service->runs);
-    parking_close(service->parking);
-    statistics_close(service->statistics);
     datasets_close(service->datasets);
     event_log_close(service->event_log);
     if (service->store)

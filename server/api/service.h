@@ -4,18 +4,14 @@
 #define ATTNLAB_SERVER_API_SERVICE_H
 
 #include "server/access/access.h"
-#include "server/http/background.h"
-#include "server/http/connections.h"
-#include "server/http/parking.h"
-#include "server/http/statistics.h"
+#include "server/http/context.h"
+#include "server/http/stream.h"
 #include "server/runs/datasets.h"
 #include "server/runs/event_log.h"
 #include "server/runs/inspector.h"
 #include "server/runs/runs.h"
 #include "server/store/store.h"
 #include "server/system/options.h"
-
-#include <stdatomic.h>
 
 struct service {
     const struct options *options;
@@ -24,23 +20,16 @@ struct service {
     struct datasets *datasets;
     struct runs *runs;
     struct inspector *inspector;
-    struct background *background;
     struct access *access;
-    struct connections *connections;
-    struct parking *parking;
-    struct statistics *statistics;
-    char name[8];                          /* random: tells the request ids of one process from others */
-    atomic_ulong request_count;            /* since the process began */
+    struct http_context http;
+    struct event_source event_source;      /* of the streams */
     unsigned long long memory_limit_bytes; /* of one run */
-    atomic_size_t body_bytes;              /* of all requests that are being read or worked on */
-    atomic_size_t large_answer_bytes;      /* of all large answers that are being sent */
-    atomic_int background_requests;        /* being worked on, their connections suspended */
-    atomic_bool is_draining;               /* the service is ending: no new work */
 };
 
-/* On failure what was opened is closed again. `warning` (512 bytes) is what the store has to tell, or "". */
-bool service_open(struct service *service, const struct options *options, char *warning, size_t warning_size,
-                  struct error *error);
+/* Options and routes are borrowed. On failure what was opened is closed again. `warning` (512 bytes) is what
+ * the store has to tell, or "". */
+bool service_open(struct service *service, const struct options *options, const struct route_table *routes,
+                  char *warning, size_t warning_size, struct error *error);
 /* Lets the workers begin. */
 bool service_start(struct service *service, struct error *error);
 /* Refuses new work, wakes everybody who waits, and interrupts the runs so that they go on after a restart. */

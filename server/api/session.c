@@ -40,7 +40,7 @@ static void answer_session(struct request *request) {
  * would be given a new one each time. */
 void api_session_get(struct request *request) {
     answer_session(request);
-    access_set_owner_cookie(request);
+    credentials_set_owner(request);
 }
 
 void api_session_create(struct request *request) {
@@ -51,20 +51,22 @@ void api_session_create(struct request *request) {
         response_set_problem(&request->response, 409, "everybody may do everything here: there is no token");
     } else if (!token || json_object_size(request->json) != 1) {
         response_set_fault(&request->response, "token", "must be a text, and all there is in the body");
-    } else if (!access_sign_in(request, token, session, &error)) {
-        access_refuse_token(request, &error);
+    } else if (!access_sign_in(request->service->access, &request->caller, token, session, &error)) {
+        gate_refuse_token(request, &error);
     } else {
         request->caller.role = ROLE_LECTURER;
         answer_session(request);
-        access_set_session_cookie(request, session);
+        credentials_set_session(request, session);
     }
 }
 
 void api_session_delete(struct request *request) {
+    struct credentials credentials;
     struct error error = {0};
-    if (access_sign_out(request, &error)) {
+    credentials_read(request, &credentials);
+    if (access_sign_out(request->service->access, credentials.session, &error)) {
         response_set_empty(&request->response, 204);
-        access_set_session_cookie(request, NULL);
+        credentials_set_session(request, NULL);
     } else {
         response_set_error(&request->response, &error);
     }

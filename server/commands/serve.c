@@ -1,5 +1,5 @@
 /* attnlab serve: the daemon, from its options to its clean end. */
-#include "server/api/service.h"
+#include "server/api/api.h"
 #include "server/commands/commands.h"
 #include "server/http/http.h"
 
@@ -75,7 +75,7 @@ static void limit_ending(const struct options *options) {
 static bool serve(const struct options *options, const sigset_t *ending, struct error *error) {
     struct service service = {0};
     char warning[512] = "";
-    if (!service_open(&service, options, warning, sizeof warning, error))
+    if (!service_open(&service, options, &api_routes, warning, sizeof warning, error))
         return false;
     if (!service_start(&service, error)) {
         service_close(&service);
@@ -83,7 +83,7 @@ static bool serve(const struct options *options, const sigset_t *ending, struct 
     }
     if (*warning)
         log_write(options->log_level, LOG_WARNING, "%s", warning);
-    struct http *http = http_start(&service, options->listen, error);
+    struct http *http = http_start(&service.http, options->listen, error);
     if (http) {
         const char *token_file = access_made_token_file(service.access);
         printf("attnlab listening on %s\n", http_url(http));

@@ -1,9 +1,6 @@
 /* Addresses of clients, read and cut: see client_address.h. */
 #include "server/http/client_address.h"
 
-#include "server/api/service.h"
-#include "server/http/request.h"
-
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netdb.h>
@@ -20,9 +17,9 @@ static enum MHD_Result take_last(void *owner, enum MHD_ValueKind kind, const cha
 
 /* The last address that X-Forwarded-For names is the one that our own proxy saw. A proxy may add a line of
  * its own to the client's (haproxy does, nginx adds to the line), so the last line counts. */
-static bool read_forwarded_address(const struct request *request, char address[INET6_ADDRSTRLEN]) {
+static bool read_forwarded_address(struct MHD_Connection *connection, char address[INET6_ADDRSTRLEN]) {
     const char *list = NULL;
-    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, take_last, &list);
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, take_last, &list);
     if (!list)
         return false;
     const char *last = strrchr(list, ',');
@@ -33,12 +30,13 @@ static bool read_forwarded_address(const struct request *request, char address[I
     return inet_pton(AF_INET, address, &parsed) == 1 || inet_pton(AF_INET6, address, &parsed) == 1;
 }
 
-void client_address_write(const struct request *request, char address[INET6_ADDRSTRLEN]) {
-    if (request->service->options->is_behind_proxy && read_forwarded_address(request, address))
+void client_address_write(struct MHD_Connection *connection, bool is_behind_proxy,
+                          char address[INET6_ADDRSTRLEN]) {
+    if (is_behind_proxy && read_forwarded_address(connection, address))
         return;
     snprintf(address, INET6_ADDRSTRLEN, "unknown");
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (!info)
         return;
     socklen_t length =

@@ -5,8 +5,6 @@
  * - Origin: a browser sends it with every write; it must be the origin that the Host header names. */
 #include "server/http/guard.h"
 
-#include "server/api/service.h"
-
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +44,7 @@ static bool check_host(struct request *request, const char *version) {
         response_set_problem(&request->response, 400, "the request has no Host header");
         return false;
     }
-    if (host && !is_known_host(request->service->options, host)) {
+    if (host && !is_known_host(request->http->options, host)) {
         response_set_problem(&request->response, 421,
                              "this service is not known as %.100s; its names are given with --host", host);
         return false;
@@ -69,7 +67,7 @@ static bool check_origin(struct request *request, enum method method) {
 }
 
 static bool check_not_draining(struct request *request, enum method method) {
-    if (method & (METHOD_POST | METHOD_DELETE) && atomic_load(&request->service->is_draining)) {
+    if (method & (METHOD_POST | METHOD_DELETE) && atomic_load(&request->http->is_draining)) {
         response_set_problem(&request->response, 503, "the service is ending");
         return false;
     }

@@ -7,11 +7,13 @@
  *   after a resume  answer, or poll again what the handler waits for */
 #include "server/http/http.h"
 
-#include "server/api/service.h"
+#include "server/access/limits.h"
 #include "server/http/accept.h"
 #include "server/http/assets.h"
+#include "server/http/gate.h"
 #include "server/http/guard.h"
 #include "server/http/listen.h"
+#include "server/http/request.h"
 #include "server/http/send.h"
 #include "server/system/clock.h"
 #include "server/system/log.h"
@@ -40,14 +42,14 @@ enum {
 };
 
 struct http {
-    struct service *service;
+    struct http_context *context;
     struct MHD_Daemon *daemon;
     char url[128];
 };
 
 /* Routes that take no body pass over a small one: clients send "{}" with every POST. */
 static size_t body_maximum(const struct request *request) {
-    size_t own = access_data_limit(request);
+    size_t own = limits_find_data(&request->http->options->student_limits, &request->caller);
     switch (request->match.route->body) {
     case BODY_DATASET:
         return own < DATASET_BODY_MAXIMUM ? own : DATASET_BODY_MAXIMUM;
@@ -59,12 +61,13 @@ static size_t body_maximum(const struct request *request) {
     return IGNORED_BODY_MAXIMUM;
 }
 
-static struct request *create_request(struct service *service, struct MHD_Connection *connection) {
+static struct request *create_request(struct http_context *context, struct MHD_Connection *connection) {
     struct request *request = calloc(1, sizeof *request);
     if (request) {
-        snprintf(request->id, sizeof request->id, "%s-%lx", service->name,
-                 atomic_fetch_add(&service->request_count, 1) + 1);
-        request->service = service;
+        snprintf(request->id, sizeof request->id, "%s-%lx", context->name,
+                 atomic_fetch_add(&context->request_count, 1) + 1);
+        request->http = context;
+        request->service = context->service;
         request->connection = connection;
         request->started = clock_seconds();
         request->parked.connection = connection;
@@ -74,7 +77,7 @@ static struct request *create_request(struct service *service, struct MHD_Connec
 }
 
 static void free_request(struct request *request) {
-    atomic_fetch_sub(&request->service->body_bytes, request->body.length);
+    atomic_fetch_sub(&request->http->body_bytes, request->body.length);
     parameter_set_free(&request->query);
     text_free(&request->body);
     json_decref(request->json);
@@ -85,7 +88,7 @@ static void free_request(struct request *request) {
 /* What is neither a route nor a file. */
 static void refuse_path(struct request *request, enum method method, const char *path) {
     unsigned allowed = request->match.allowed_methods;
-    if (!allowed && assets_find(request->service->options->web, path))
+    if (!allowed && assets_find(request->http->options->web, path))
         allowed = METHOD_GET;
     char list[64];
     method_write_list(allowed, list, sizeof list);
@@ -150,13 +153,13 @@ static bool begin_request(struct request *request, enum method method, const cha
     request->method = method;
     if (!guard_check(request, method, version))
         return false;
-    router_match(&request->match, method, path);
+    router_match(&request->match, request->http->routes, method, path);
     if (request->match.route) {
         choose_format(request);
-        return access_check(request) && check_announced_body(request);
+        return gate_check(request) && check_announced_body(request);
     }
     if (method & (METHOD_GET | METHOD_HEAD) &&
-        assets_answer(request->service->options->web, path, request_header(request, "If-None-Match"),
+        assets_answer(request->http->options->web, path, request_header(request, "If-None-Match"),
                       &request->response))
         return false;
     refuse_path(request, method, path);
@@ -165,40 +168,40 @@ static bool begin_request(struct request *request, enum method method, const cha
 
 /* The client may take as long for so many bytes as a slow line needs. */
 static void expect_transfer(struct request *request, double bytes) {
-    connections_expect(request->service->connections, request->connection,
-                       (double)request->service->options->request_timeout + bytes / TRANSFER_BYTES_A_SECOND);
+    connections_expect(request->http->connections, request->connection,
+                       (double)request->http->options->request_timeout + bytes / TRANSFER_BYTES_A_SECOND);
 }
 
 /* Of the path only the route's pattern is logged: ids, names and queries are the users' own. */
 static void log_request(const struct request *request, double seconds) {
     const struct route *route = request->match.route;
     unsigned status = request->response.status;
-    log_write(request->service->options->log_level, status >= 500 ? LOG_ERROR : LOG_INFO,
+    log_write(request->http->options->log_level, status >= 500 ? LOG_ERROR : LOG_INFO,
               "request=%s %s %s %u %.1fms", request->id, method_name(request->method),
               route ? route->pattern : "other", status, seconds * 1000);
 }
 
 static enum MHD_Result answer(struct request *request) {
     double seconds = clock_seconds() - request->started;
-    http_limit_answer(&request->response, request->service);
+    send_limit(&request->response, &request->http->large_answers);
     log_request(request, seconds);
     response_add_header(&request->response, "X-Request-Id", "%s", request->id);
-    statistics_count_request(request->service->statistics, request->match.route, request->response.status,
+    statistics_count_request(request->http->statistics, request->match.route, request->response.status,
                              seconds);
-    statistics_add_bytes(request->service->statistics, request->body.length + request->discarded,
+    statistics_add_bytes(request->http->statistics, request->body.length + request->discarded,
                          request->response.size);
     expect_transfer(request, request->response.stream ? (double)INFINITY : (double)request->response.size);
-    return http_send(request->connection, &request->response, request->service);
+    return send_response(request->connection, &request->response, &request->http->large_answers);
 }
 
 static void run_handler(struct request *request) {
-    if (request_read_query(request) && request_read_body(request) && access_check_owner(request))
+    if (request_read_query(request) && request_read_body(request) && gate_check_owner(request))
         request->match.route->handler(request);
 }
 
 static void run_handler_in_background(struct background_work *work) {
     struct request *request = (struct request *)((char *)work - offsetof(struct request, work));
-    struct service *service = request->service;
+    struct http_context *context = request->http;
     void (*later)(struct request *) = request->later;
     request->later = NULL;
     if (later)
@@ -206,30 +209,30 @@ static void run_handler_in_background(struct background_work *work) {
     else
         run_handler(request);
     MHD_resume_connection(request->connection);
-    atomic_fetch_sub(&service->background_requests, 1);
+    atomic_fetch_sub(&context->background_requests, 1);
 }
 
 /* No connection may be suspended when libmicrohttpd ends, so http_stop waits for those counted here; who is
  * not counted before the service began to drain is not let in. */
 static enum MHD_Result start_background_work(struct request *request) {
-    struct service *service = request->service;
-    atomic_fetch_add(&service->background_requests, 1);
-    if (atomic_load(&service->is_draining)) {
-        atomic_fetch_sub(&service->background_requests, 1);
+    struct http_context *context = request->http;
+    atomic_fetch_add(&context->background_requests, 1);
+    if (atomic_load(&context->is_draining)) {
+        atomic_fetch_sub(&context->background_requests, 1);
         response_set_problem(&request->response, 503, "the service is ending");
         return answer(request);
     }
     request->phase = REQUEST_WAITING;
     request->work.run = run_handler_in_background;
     MHD_suspend_connection(request->connection);
-    background_submit(service->background, &request->work);
+    background_submit(context->background, &request->work);
     return MHD_YES;
 }
 
 /* The handler has run: answers, or looks whether what it waits for has come and parks if not, or leaves the
  * rest to a background thread. */
 static enum MHD_Result continue_request(struct request *request) {
-    struct parking *parking = request->service->parking;
+    struct parking *parking = request->http->parking;
     request->phase = REQUEST_WAITING;
     while (request->poll) {
         unsigned long version = parking_version(parking);
@@ -269,13 +272,13 @@ static enum MHD_Result take_body(struct request *request, const char *bytes, siz
     if (request->phase == REQUEST_REFUSED || request->discarded > 0 ||
         *size > body_maximum(request) - request->body.length) {
         request->discarded += *size;
-    } else if (atomic_fetch_add(&request->service->body_bytes, *size) + *size > ALL_BODIES_MAXIMUM) {
-        atomic_fetch_sub(&request->service->body_bytes, *size);
+    } else if (atomic_fetch_add(&request->http->body_bytes, *size) + *size > ALL_BODIES_MAXIMUM) {
+        atomic_fetch_sub(&request->http->body_bytes, *size);
         request->body.failed = true;
     } else {
         size_t before = request->body.length;
         text_append(&request->body, bytes, *size);
-        atomic_fetch_sub(&request->service->body_bytes, *size - (request->body.length - before));
+        atomic_fetch_sub(&request->http->body_bytes, *size - (request->body.length - before));
     }
     *size = 0;
     return request->discarded > discarded_maximum(request) ? MHD_NO : MHD_YES;
@@ -306,15 +309,15 @@ static enum MHD_Result handle_access(void *argument, struct MHD_Connection *conn
     }
     if (*upload_size > 0)
         return take_body(request, upload, upload_size);
-    connections_expect(request->service->connections, connection, (double)INFINITY);
+    connections_expect(request->http->connections, connection, (double)INFINITY);
     return request->phase == REQUEST_WAITING ? continue_request(request) : end_body(request);
 }
 
 static void complete_request(void *argument, struct MHD_Connection *connection, void **state,
                              enum MHD_RequestTerminationCode code) {
-    struct service *service = argument;
+    struct http_context *context = argument;
     (void)code;
-    connections_expect(service->connections, connection, (double)service->options->idle_timeout);
+    connections_expect(context->connections, connection, (double)context->options->idle_timeout);
     if (*state) {
         free_request(*state);
         *state = NULL;
@@ -347,22 +350,22 @@ static size_t unescape(void *argument, struct MHD_Connection *connection, char *
     return MHD_http_unescape(text);
 }
 
-struct http *http_start(struct service *service, const char *listen, struct error *error) {
+struct http *http_start(struct http_context *context, const char *listen, struct error *error) {
     struct http *http = calloc(1, sizeof *http);
     if (!http) {
         error_set_memory(error, sizeof *http);
         return NULL;
     }
-    http->service = service;
+    http->context = context;
     int listener = http_listen(listen, http->url, sizeof http->url, error);
     if (listener >= 0) {
         http->daemon = MHD_start_daemon(
-            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle_access, service,
-            MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, complete_request, service,
-            MHD_OPTION_NOTIFY_CONNECTION, connections_notify, service->connections,
-            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)service->options->idle_timeout,
-            MHD_OPTION_CONNECTION_LIMIT, connection_limit(service->options),
-            MHD_OPTION_PER_IP_CONNECTION_LIMIT, connection_limit_per_address(service->options),
+            MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle_access, context,
+            MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, complete_request, context,
+            MHD_OPTION_NOTIFY_CONNECTION, connections_notify, context->connections,
+            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)context->options->idle_timeout,
+            MHD_OPTION_CONNECTION_LIMIT, connection_limit(context->options),
+            MHD_OPTION_PER_IP_CONNECTION_LIMIT, connection_limit_per_address(context->options),
             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK,
             unescape, NULL, MHD_OPTION_END);
         if (!http->daemon) {
@@ -382,18 +385,18 @@ const char *http_url(const struct http *http) {
 }
 
 /* Until no request is being worked on and every stream has sent its end; slow readers are not waited for. */
-static void wait_until_quiet(struct service *service) {
+static void wait_until_quiet(struct http_context *context) {
     const struct timespec pause = {.tv_nsec = 2000000};
     double deadline = clock_seconds() + STREAM_END_SECONDS;
-    while (atomic_load(&service->background_requests) > 0 ||
-           (statistics_stream_count(service->statistics) > 0 && clock_seconds() < deadline))
+    while (atomic_load(&context->background_requests) > 0 ||
+           (statistics_stream_count(context->statistics) > 0 && clock_seconds() < deadline))
         nanosleep(&pause, NULL);
 }
 
 void http_stop(struct http *http) {
     if (!http)
         return;
-    wait_until_quiet(http->service);
+    wait_until_quiet(http->context);
     MHD_stop_daemon(http->daemon);
     free(http);
 }

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* HTTP's own phrases, as RFC 9457 wants them beside "about:blank". */
 static const struct {
@@ -37,26 +36,10 @@ static void begin_problem(struct text *text, unsigned status, const char *detail
     json_write_string(text, "detail", detail);
 }
 
-static bool has_header(const struct response *response, const char *name) {
-    for (size_t i = 0; i < response->header_count; i++)
-        if (strcmp(response->headers[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* Where there is no memory for a problem there may be none for anything: the fallback is static. */
 static void end_problem(struct response *response, unsigned status, struct text *text) {
-    static const char fallback[] =
-        "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
-        "\"detail\":\"out of memory; try again later\"}";
     json_write_end_object(text);
-    if (text->failed) {
-        text_free(text);
-        response_set_borrowed(response, 503, "application/problem+json", fallback, sizeof fallback - 1);
-    } else {
-        response_set_text(response, status, "application/problem+json", text);
-    }
-    if ((status == 429 || status == 503) && !has_header(response, "Retry-After"))
+    response_set_text(response, status, "application/problem+json", text);
+    if ((status == 429 || status == 503) && !response_has_header(response, "Retry-After"))
         response_add_header(response, "Retry-After", "5");
 }
 

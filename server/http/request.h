@@ -12,28 +12,29 @@
 #include "server/access/access.h"
 #include "server/formats/text.h"
 #include "server/http/background.h"
+#include "server/http/context.h"
 #include "server/http/parking.h"
 #include "server/http/problem.h"
 #include "server/http/response.h"
 #include "server/http/router.h"
-#include "server/store/store.h"
+#include "server/system/identifier.h"
 
 #include <jansson.h>
 
 struct MHD_Connection;
-struct service;
 
 enum request_phase { REQUEST_READING, REQUEST_REFUSED, REQUEST_WAITING };
 
 struct request {
-    struct service *service;
+    struct http_context *http;
+    struct service *service; /* for handlers */
     struct MHD_Connection *connection;
     enum request_phase phase;
     double started; /* clock_seconds() */
 
     char id[32]; /* in the log and in X-Request-Id */
     enum method method;
-    struct caller caller;     /* filled in by access_check */
+    struct caller caller;     /* filled in by gate_check */
     struct route_match match; /* route, path values, format */
     struct parameter_set query;
     struct text body;

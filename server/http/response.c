@@ -1,12 +1,12 @@
 /* Fills in an answer: see response.h. */
 #include "server/http/response.h"
 
-#include "server/http/problem.h"
 #include "server/http/stream.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void clear_body(struct response *response) {
     free(response->bytes);
@@ -20,7 +20,7 @@ static void clear_body(struct response *response) {
 void response_set_bytes(struct response *response, unsigned status, const char *content_type, void *bytes,
                         size_t size) {
     if (!bytes) {
-        response_set_problem(response, 503, "out of memory; try again later");
+        response_set_out_of_memory(response);
         return;
     }
     clear_body(response);
@@ -43,6 +43,14 @@ void response_set_borrowed(struct response *response, unsigned status, const cha
     response->content_type = content_type;
     response->borrowed_bytes = bytes;
     response->size = size;
+}
+
+void response_set_out_of_memory(struct response *response) {
+    static const char body[] = "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+                               "\"detail\":\"out of memory; try again later\"}";
+    response_set_borrowed(response, 503, "application/problem+json", body, sizeof body - 1);
+    if (!response_has_header(response, "Retry-After"))
+        response_add_header(response, "Retry-After", "5");
 }
 
 void response_set_empty(struct response *response, unsigned status) {
@@ -68,6 +76,13 @@ void response_add_header(struct response *response, const char *name, const char
     else
         response->lacks_header = true;
     va_end(arguments);
+}
+
+bool response_has_header(const struct response *response, const char *name) {
+    for (size_t i = 0; i < response->header_count; i++)
+        if (strcmp(response->headers[i].name, name) == 0)
+            return true;
+    return false;
 }
 
 void response_clear(struct response *response) {

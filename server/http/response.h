@@ -1,7 +1,7 @@
 /* An answer being made: status, headers, and a body that is owned bytes, borrowed bytes or a stream.
  *
- * Handlers fill it in through these functions; http.c sends it. The last call wins, so a handler may prepare
- * a body and still answer with a problem. */
+ * Handlers fill it in through these functions and those of problem.h; http.c sends it. The last call wins, so
+ * a handler may prepare a body and still answer with a problem. */
 #ifndef ATTNLAB_SERVER_HTTP_RESPONSE_H
 #define ATTNLAB_SERVER_HTTP_RESPONSE_H
 
@@ -28,19 +28,23 @@ struct response {
     bool lacks_header; /* there was no memory for one: the answer cannot be given */
 };
 
-/* Takes over the text's bytes; where building it failed the answer is a 503. */
+/* Takes over the text's bytes; if building it failed the answer is response_set_out_of_memory's. */
 void response_set_text(struct response *response, unsigned status, const char *content_type,
                        struct text *text);
-/* Takes over `bytes` (malloc). NULL: a 503. */
+/* Takes over `bytes` (malloc). NULL: response_set_out_of_memory. */
 void response_set_bytes(struct response *response, unsigned status, const char *content_type, void *bytes,
                         size_t size);
 void response_set_borrowed(struct response *response, unsigned status, const char *content_type,
                            const void *bytes, size_t size);
+/* A 503 as problem+json that asks to try again later. Its body is static: there may be no memory for another.
+ */
+void response_set_out_of_memory(struct response *response);
 void response_set_empty(struct response *response, unsigned status);
 /* Takes over the stream: an answer of server-sent events (stream.h). */
 void response_set_stream(struct response *response, struct event_stream *stream);
 void response_add_header(struct response *response, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+bool response_has_header(const struct response *response, const char *name);
 void response_clear(struct response *response);
 
 #endif

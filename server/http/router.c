@@ -81,9 +81,10 @@ static bool match_route(struct route_match *match, const struct route *route, co
     return true;
 }
 
-static void match_table(struct route_match *match, enum method method, const char *path, enum format format) {
-    for (size_t i = 0; i < route_count; i++) {
-        const struct route *route = &route_table[i];
+static void match_table(struct route_match *match, const struct route_table *table, enum method method,
+                        const char *path, enum format format) {
+    for (size_t i = 0; i < table->count; i++) {
+        const struct route *route = &table->routes[i];
         bool has_format = format == FORMAT_JSON || (route->formats & format);
         struct route_match found = {0};
         if (!has_format || !match_route(&found, route, path))
@@ -99,7 +100,8 @@ static void match_table(struct route_match *match, enum method method, const cha
     }
 }
 
-void router_match(struct route_match *match, enum method method, const char *path) {
+void router_match(struct route_match *match, const struct route_table *table, enum method method,
+                  const char *path) {
     *match = (struct route_match){.format = FORMAT_JSON};
     size_t length = strlen(path);
     if (length >= PATH_SIZE)
@@ -112,10 +114,10 @@ void router_match(struct route_match *match, enum method method, const char *pat
             char plain[PATH_SIZE];
             memcpy(plain, path, length - suffix);
             plain[length - suffix] = '\0';
-            match_table(match, method, plain, format_suffixes[i].format);
+            match_table(match, table, method, plain, format_suffixes[i].format);
             if (match->allowed_methods)
                 return;
         }
     }
-    match_table(match, method, path, FORMAT_JSON);
+    match_table(match, table, method, path, FORMAT_JSON);
 }

@@ -1,7 +1,7 @@
 /* Which handler answers which path.
  *
- * A route is a method and a pattern such as "/api/runs/{id}/metrics"; routes.c holds the table, from which
- * also openapi.json is made. Patterns with other formats than JSON are also reached with a suffix (".csv",
+ * A route is a method and a pattern such as "/api/runs/{id}/metrics"; The table is handed in (api/routes.c).
+ * Patterns with other formats than JSON are also reached with a suffix (".csv",
  * ".npy") or an Accept header. */
 #ifndef ATTNLAB_SERVER_HTTP_ROUTER_H
 #define ATTNLAB_SERVER_HTTP_ROUTER_H
@@ -33,8 +33,10 @@ struct route {
     const char *response_schema; /* likewise; NULL: not JSON */
 };
 
-extern const struct route route_table[];
-extern const size_t route_count;
+struct route_table {
+    const struct route *routes;
+    size_t count;
+};
 
 struct route_match {
     const struct route *route; /* NULL: no route has this path and method */
@@ -45,7 +47,8 @@ struct route_match {
 };
 
 /* HEAD matches what GET matches. */
-void router_match(struct route_match *match, enum method method, const char *path);
+void router_match(struct route_match *match, const struct route_table *table, enum method method,
+                  const char *path);
 /* 0 where there is no such method here. */
 enum method method_find(const char *name);
 /* "GET"; "other" for 0. */

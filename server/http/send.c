@@ -18,7 +18,7 @@ enum {
  * and copying those, or giving their memory back, keeps the HTTP thread from everybody else for too long. */
 struct large_body {
     struct background_work work;
-    struct service *service;
+    struct large_answers *all;
     char *bytes; /* owned */
     size_t size;
 };
@@ -34,37 +34,38 @@ static ssize_t read_piece(void *argument, uint64_t position, char *buffer, size_
 static void free_in_background(struct background_work *work) {
     struct large_body *body = (struct large_body *)((char *)work - offsetof(struct large_body, work));
     free(body->bytes);
-    atomic_fetch_sub(&body->service->large_answer_bytes, body->size);
+    atomic_fetch_sub(&body->all->bytes, body->size);
     free(body);
 }
 
 static void free_body(void *argument) {
     struct large_body *body = argument;
     body->work.run = free_in_background;
-    background_submit_first(body->service->background, &body->work);
+    background_submit_first(body->all->background, &body->work);
 }
 
 /* Takes over the response's bytes if it succeeds. */
-static struct MHD_Response *create_large_response(struct response *response, struct service *service) {
+static struct MHD_Response *create_large_response(struct response *response,
+                                                  struct large_answers *large_answers) {
     struct large_body *body = malloc(sizeof *body);
     if (!body)
         return NULL;
-    *body = (struct large_body){.service = service, .bytes = response->bytes, .size = response->size};
+    *body = (struct large_body){.all = large_answers, .bytes = response->bytes, .size = response->size};
     struct MHD_Response *created =
         MHD_create_response_from_callback(response->size, PIECE_SIZE, read_piece, body, free_body);
     if (created) {
         response->bytes = NULL;
-        atomic_fetch_add(&service->large_answer_bytes, body->size);
+        atomic_fetch_add(&large_answers->bytes, body->size);
     } else {
         free(body);
     }
     return created;
 }
 
-void http_limit_answer(struct response *response, struct service *service) {
-    size_t held = atomic_load(&service->large_answer_bytes);
+void send_limit(struct response *response, const struct large_answers *large_answers) {
+    size_t held = atomic_load(&large_answers->bytes);
     if (!response->bytes || response->size <= LARGE_BODY || held == 0 ||
-        held + response->size <= service->memory_limit_bytes / 2)
+        held + response->size <= large_answers->maximum)
         return;
     response_set_problem(response, 503, "too many large answers are being read: try again soon");
 }
@@ -82,7 +83,7 @@ static const struct {
     {"Cross-Origin-Resource-Policy", "same-origin"},
 };
 
-static struct MHD_Response *create_response(struct response *response, struct service *service) {
+static struct MHD_Response *create_response(struct response *response, struct large_answers *large_answers) {
     struct MHD_Response *created = NULL;
     if (response->stream) {
         created = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, event_stream_read,
@@ -90,7 +91,7 @@ static struct MHD_Response *create_response(struct response *response, struct se
         if (created)
             response->stream = NULL;
     } else if (response->bytes && response->size > LARGE_BODY) {
-        created = create_large_response(response, service);
+        created = create_large_response(response, large_answers);
     } else if (response->bytes) {
         created = MHD_create_response_from_buffer(response->size, response->bytes, MHD_RESPMEM_MUST_FREE);
         if (created)
@@ -128,10 +129,10 @@ static bool add_headers(struct MHD_Response *created, const struct response *res
     return is_added;
 }
 
-enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response,
-                          struct service *service) {
+enum MHD_Result send_response(struct MHD_Connection *connection, struct response *response,
+                              struct large_answers *large_answers) {
     bool is_stream = response->stream != NULL;
-    struct MHD_Response *created = create_response(response, service);
+    struct MHD_Response *created = create_response(response, large_answers);
     if (!created)
         return MHD_NO;
     enum MHD_Result result = MHD_NO;

@@ -2,17 +2,24 @@
 #ifndef ATTNLAB_SERVER_HTTP_SEND_H
 #define ATTNLAB_SERVER_HTTP_SEND_H
 
-#include "server/api/service.h"
+#include "server/http/background.h"
 #include "server/http/response.h"
 
 #include <microhttpd.h>
+#include <stdatomic.h>
 
-/* Makes a large answer a 503 where those that are still being sent have taken their share of the memory: a
+/* The large answers that are being sent, all together. */
+struct large_answers {
+    struct background *background; /* gives their memory back; borrowed */
+    size_t maximum;                /* the most bytes of several; one may always be sent */
+    atomic_size_t bytes;
+};
+
+/* Makes a large answer a 503 if those that are still being sent have taken their share of the memory: a
  * reader that does not read keeps the whole of it. */
-void http_limit_answer(struct response *response, struct service *service);
-/* Takes the response's body; the response can be cleared afterwards. The service counts large bodies and
- * frees them in the background. */
-enum MHD_Result http_send(struct MHD_Connection *connection, struct response *response,
-                          struct service *service);
+void send_limit(struct response *response, const struct large_answers *large_answers);
+/* Takes the response's body; the response can be cleared afterwards. */
+enum MHD_Result send_response(struct MHD_Connection *connection, struct response *response,
+                              struct large_answers *large_answers);
 
 #endif

@@ -21,19 +21,21 @@ struct route_statistics {
 };
 
 struct statistics {
+    const struct route_table *table;
     pthread_mutex_t mutex;
     long streams;
     unsigned long long received, sent;
-    struct route_statistics routes[]; /* [route_count + 1]; the last one: files and unknown paths */
+    struct route_statistics routes[]; /* [table->count + 1]; the last one: files and unknown paths */
 };
 
-struct statistics *statistics_open(struct error *error) {
-    size_t size = sizeof(struct statistics) + (route_count + 1) * sizeof(struct route_statistics);
+struct statistics *statistics_open(const struct route_table *table, struct error *error) {
+    size_t size = sizeof(struct statistics) + (table->count + 1) * sizeof(struct route_statistics);
     struct statistics *statistics = calloc(1, size);
     if (!statistics) {
         error_set_memory(error, size);
         return NULL;
     }
+    statistics->table = table;
     pthread_mutex_init(&statistics->mutex, NULL);
     return statistics;
 }
@@ -54,8 +56,9 @@ void statistics_count_request(struct statistics *statistics, const struct route 
     while (bound < BOUND_COUNT && seconds > bounds[bound])
         bound++;
     pthread_mutex_lock(&statistics->mutex);
+    const struct route_table *table = statistics->table;
     struct route_statistics *counted =
-        &statistics->routes[route ? (size_t)(route - route_table) : route_count];
+        &statistics->routes[route ? (size_t)(route - table->routes) : table->count];
     counted->by_status[status_index]++;
     counted->count++;
     counted->seconds += seconds;
@@ -104,6 +107,7 @@ static void write_route(struct text *text, const struct route_statistics *counte
 }
 
 void statistics_write(struct statistics *statistics, struct text *text) {
+    const struct route_table *table = statistics->table;
     pthread_mutex_lock(&statistics->mutex);
     text_append_format(text,
                        "# TYPE attnlab_event_streams gauge\nattnlab_event_streams %ld\n"
@@ -112,11 +116,11 @@ void statistics_write(struct statistics *statistics, struct text *text) {
                        statistics->streams, statistics->received, statistics->sent);
     text_append_string(text, "# TYPE attnlab_http_requests_total counter\n"
                              "# TYPE attnlab_http_request_seconds histogram\n");
-    for (size_t i = 0; i <= route_count; i++) {
+    for (size_t i = 0; i <= table->count; i++) {
         char labels[160] = "method=\"GET\",route=\"other\"";
-        if (i < route_count) {
-            snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s\"", method_name(route_table[i].method),
-                     route_table[i].pattern);
+        if (i < table->count) {
+            snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s\"",
+                     method_name(table->routes[i].method), table->routes[i].pattern);
         }
         if (statistics->routes[i].count > 0)
             write_route(text, &statistics->routes[i], labels);

@@ -9,10 +9,12 @@
 
 struct statistics;
 
-struct statistics *statistics_open(struct error *error);
+/* The table is borrowed: requests are counted by route. */
+struct statistics *statistics_open(const struct route_table *table, struct error *error);
 void statistics_close(struct statistics *statistics);
 
-/* `route` NULL: a file, or no such path. `seconds` from the request's headers to its answer. */
+/* `route`: one of the table; NULL: a file, or no such path. `seconds` from the request's headers to its
+ * answer. */
 void statistics_count_request(struct statistics *statistics, const struct route *route, unsigned status,
                               double seconds);
 /* Of bodies and answers, without headers. */

@@ -1,8 +1,6 @@
 /* Writes events to one client, piece by piece: see stream.h. */
 #include "server/http/stream.h"
 
-#include "server/api/service.h"
-#include "server/http/request.h"
 #include "server/system/clock.h"
 
 #include <stdio.h>
@@ -14,7 +12,7 @@ enum { PING_SECONDS = 15, EVENTS_AT_ONCE = 16, SOCKET_BUFFER = 32 << 10 };
 static const double LOOK_SECONDS = 0.005;
 
 struct event_stream {
-    struct service *service;
+    const struct event_source *source;
     struct parked parked;
     char run_id[ID_SIZE]; /* "" for all runs */
     uint64_t cursor;
@@ -43,22 +41,22 @@ static void bound_socket_buffer(struct MHD_Connection *connection) {
         setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
 }
 
-struct event_stream *event_stream_create(struct request *request, const char *run_id, uint64_t cursor,
-                                         struct error *error) {
+struct event_stream *event_stream_create(const struct event_source *source, struct MHD_Connection *connection,
+                                         const char *run_id, uint64_t cursor, struct error *error) {
     struct event_stream *stream = calloc(1, sizeof *stream);
     if (!stream) {
         error_set_memory(error, sizeof *stream);
         return NULL;
     }
-    stream->service = request->service;
+    stream->source = source;
     stream->cursor = cursor;
     snprintf(stream->run_id, sizeof stream->run_id, "%s", run_id);
-    stream->parked.connection = request->connection;
+    stream->parked.connection = connection;
     stream->parked.run_id = stream->run_id;
     stream->parked.is_patient = true;
     stream->last_written = -PING_SECONDS; /* a first ping at once opens the line */
-    bound_socket_buffer(request->connection);
-    statistics_add_stream(stream->service->statistics, 1);
+    bound_socket_buffer(connection);
+    statistics_add_stream(stream->source->statistics, 1);
     return stream;
 }
 
@@ -67,7 +65,7 @@ void event_stream_free(struct event_stream *stream) {
         return;
     for (size_t i = stream->event_index; i < stream->event_count; i++)
         event_release(stream->events[i]);
-    statistics_add_stream(stream->service->statistics, -1);
+    statistics_add_stream(stream->source->statistics, -1);
     free(stream);
 }
 
@@ -109,7 +107,7 @@ static bool fetch_events(struct event_stream *stream) {
     struct error error = {0};
     stream->event_index = stream->event_count = 0;
     const char *run_id = stream->run_id[0] ? stream->run_id : NULL;
-    if (!event_log_read(stream->service->event_log, run_id, &stream->cursor, EVENTS_AT_ONCE, stream->events,
+    if (!event_log_read(stream->source->log, run_id, &stream->cursor, EVENTS_AT_ONCE, stream->events,
                         &stream->event_count, &error)) {
         stream->has_ended = stream->has_failed = true;
         return false;
@@ -126,8 +124,8 @@ static void look_at_run(struct event_stream *stream) {
     bool has_ended = false;
     if (!stream->run_id[0] || stream->is_run_over)
         return;
-    if (runs_find_ended(stream->service->runs, stream->run_id, &has_ended, &error)) {
-        stream->is_run_over = has_ended && event_log_is_settled(stream->service->event_log);
+    if (runs_find_ended(stream->source->runs, stream->run_id, &has_ended, &error)) {
+        stream->is_run_over = has_ended && event_log_is_settled(stream->source->log);
         stream->must_look_again = has_ended && !stream->is_run_over;
         return;
     }
@@ -146,7 +144,7 @@ static size_t write_events(struct event_stream *stream, char *buffer, size_t siz
 ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_t size) {
     (void)position;
     struct event_stream *stream = argument;
-    struct parking *parking = stream->service->parking;
+    struct parking *parking = stream->source->parking;
     if (stream->has_said_goodbye) /* what comes after it is for the next connection */
         return MHD_CONTENT_READER_END_OF_STREAM;
     for (;;) {
@@ -162,15 +160,15 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
         }
         if (written > 0) {
             stream->last_written = now;
-            statistics_add_bytes(stream->service->statistics, 0, written);
+            statistics_add_bytes(stream->source->statistics, 0, written);
             return (ssize_t)written;
         }
-        if (!stream->has_ended && size >= sizeof goodbye - 1 && atomic_load(&stream->service->is_draining)) {
+        if (!stream->has_ended && size >= sizeof goodbye - 1 && atomic_load(stream->source->is_draining)) {
             stream->has_said_goodbye = true;
             memcpy(buffer, goodbye, sizeof goodbye - 1);
             return sizeof goodbye - 1;
         }
-        if (stream->has_ended || stream->is_run_over || atomic_load(&stream->service->is_draining))
+        if (stream->has_ended || stream->is_run_over || atomic_load(stream->source->is_draining))
             return stream->has_failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
         stream->parked.deadline =
             stream->must_look_again ? now + LOOK_SECONDS : stream->last_written + PING_SECONDS;

@@ -8,17 +8,31 @@
 #define ATTNLAB_SERVER_HTTP_STREAM_H
 
 #include "core/error.h"
+#include "server/http/parking.h"
+#include "server/http/statistics.h"
+#include "server/runs/event_log.h"
+#include "server/runs/runs.h"
 
 #include <microhttpd.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct event_stream;
-struct request;
 
-/* A stream of the events after `cursor`: of a run, or of all (run_id ""). NULL when out of memory. */
-struct event_stream *event_stream_create(struct request *request, const char *run_id, uint64_t cursor,
-                                         struct error *error);
+/* What all streams read from and tell of; borrowed. */
+struct event_source {
+    struct event_log *log;
+    struct runs *runs; /* says when a run has ended */
+    struct parking *parking;
+    struct statistics *statistics;
+    const atomic_bool *is_draining; /* then every stream says goodbye */
+};
+
+/* A stream on a connection of the events after `cursor`: of a run, or of all (run_id ""). The source is
+ * borrowed. NULL when out of memory. */
+struct event_stream *event_stream_create(const struct event_source *source, struct MHD_Connection *connection,
+                                         const char *run_id, uint64_t cursor, struct error *error);
 void event_stream_free(struct event_stream *stream);
 
 /* libmicrohttpd's callbacks. */

@@ -4,7 +4,7 @@
  * Whatever the bytes, the service answers with one of its statuses and keeps answering: each input is
  * followed by a request for the health, and libFuzzer's time limit reports a missing answer. Draining, as at
  * the end of the service, releases clients that wait. */
-#include "server/api/service.h"
+#include "server/api/api.h"
 #include "server/http/http.h"
 
 #include <arpa/inet.h>
@@ -42,10 +42,11 @@ static void open_service(void) {
         abort();
     options.data = directory;
     options.listen = "127.0.0.1:0";
-    if (!service_open(&service, &options, warning, sizeof warning, &error))
+    if (!service_open(&service, &options, &api_routes, warning, sizeof warning, &error))
         abort();
     service.memory_limit_bytes = 64 << 20;
-    http = http_start(&service, options.listen, &error);
+    service.http.large_answers.maximum = service.memory_limit_bytes / 2;
+    http = http_start(&service.http, options.listen, &error);
     if (http == NULL)
         abort();
     address.sin_port = htons((uint16_t)strtoul(strrchr(http_url(http), ':') + 1, NULL, 10));
@@ -109,7 +110,7 @@ static void check_health(void) {
         usleep(PAUSE_US);
         length = ask_health(answer, sizeof answer);
     }
-    const char *expected = atomic_load(&service.is_draining) ? "HTTP/1.1 503" : "HTTP/1.1 200";
+    const char *expected = atomic_load(&service.http.is_draining) ? "HTTP/1.1 503" : "HTTP/1.1 200";
     if (length < 12 || memcmp(answer, expected, 12) != 0) {
         fprintf(stderr, "expected %s; got: %.*s; then: %s\n", expected, (int)length, answer, ending);
         abort();
@@ -119,10 +120,10 @@ static void check_health(void) {
 /* Releases clients that wait for a run or for events. The service serves them before it answers for its
  * health. */
 static void release_waiting(void) {
-    atomic_store(&service.is_draining, true);
-    parking_wake_all(service.parking);
+    atomic_store(&service.http.is_draining, true);
+    parking_wake_all(service.http.parking);
     check_health();
-    atomic_store(&service.is_draining, false);
+    atomic_store(&service.http.is_draining, false);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -139,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     shutdown(client, SHUT_WR);
     check_answer(answer, read_answer(client, answer, sizeof answer, PATIENCE_MS));
     close(client);
-    if (parking_count(service.parking) > 0)
+    if (parking_count(service.http.parking) > 0)
         release_waiting();
     check_health();
     return 0;

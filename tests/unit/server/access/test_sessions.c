@@ -1,90 +1,72 @@
-/* The lecturer's sessions: how many there are, how long they last, what the store keeps of them. A request
- * here is no more than its cookie: libmicrohttpd's functions that read a connection are replaced. */
+/* The lecturer's sessions: how many there are, how long they last, what the store keeps of them. */
+#include "server/access/access.h"
 #include "server/access/secret.h"
-#include "server/api/service.h"
-#include "server/http/request.h"
 #include "server/system/clock.h"
 #include "tests/unit/server/server_fixture.h"
 
 #include <inttypes.h>
-#include <microhttpd.h>
 
 enum { SESSIONS = 64 }; /* as many as are kept */
 
 static const char token[] = "correct-horse-battery-staple";
 static const char setting[] = "lecturer_sessions";
 static const struct options options = {.access = ACCESS_TOKEN, .token = token};
-static struct service service;
+static struct store *store;
+static struct access *lecturers;
 static struct error error;
-static const char *shown_session; /* the cookie of the request under way */
-
-const char *MHD_lookup_connection_value(struct MHD_Connection *connection, enum MHD_ValueKind kind,
-                                        const char *key) {
-    (void)connection;
-    return kind == MHD_COOKIE_KIND && strcmp(key, "attnlab_session") == 0 ? shown_session : NULL;
-}
-
-const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *connection,
-                                                        enum MHD_ConnectionInfoType type, ...) {
-    (void)connection;
-    (void)type;
-    return NULL;
-}
 
 static void open_access(void) {
-    service.access = access_open(&options, service.store, &error);
-    ck_assert_msg(service.access != NULL, "%s", error.message);
+    lecturers = access_open(&options, store, NULL, NULL, &error);
+    ck_assert_msg(lecturers != NULL, "%s", error.message);
 }
 
 static void setup(void) {
     error = (struct error){0};
     fixture_make_directory();
-    service.options = &options;
-    service.store = fixture_open_store();
+    store = fixture_open_store();
     open_access();
 }
 
 static void teardown(void) {
-    access_close(service.access);
-    service.store->close(service.store);
+    access_close(lecturers);
+    store->close(store);
     fixture_remove_directory();
 }
 
 static void reopen_access(void) {
-    access_close(service.access);
+    access_close(lecturers);
     open_access();
 }
 
 static void sign_in(char session[SECRET_SIZE]) {
-    struct request request = {.service = &service};
-    ck_assert_msg(access_sign_in(&request, token, session, &error), "%s", error.message);
+    const struct caller caller = {.network = "192.0.2.1"};
+    ck_assert_msg(access_sign_in(lecturers, &caller, token, session, &error), "%s", error.message);
 }
 
-/* Whether a request with this cookie is the lecturer's. */
+/* Whether whoever shows this cookie is the lecturer. */
 static bool is_lecturer(const char *session) {
-    static const struct route route = {.needs = NEEDS_LECTURER};
-    struct request request = {.service = &service, .match = {.route = &route}};
-    shown_session = session;
-    bool is_let_in = access_check(&request);
-    ck_assert_uint_eq(request.response.status, is_let_in ? 0 : 401);
-    response_clear(&request.response);
+    const struct credentials credentials = {.session = session, .address = "192.0.2.1"};
+    struct caller caller = {0};
+    ck_assert(access_identify(lecturers, &credentials, &caller, &error));
+    bool is_let_in = access_allows(lecturers, &caller, NEEDS_LECTURER);
+    ck_assert_int_eq(caller.role, is_let_in ? ROLE_LECTURER : ROLE_STRANGER);
     return is_let_in;
 }
 
 /* Sets when the one session that is stored ends. */
 static void store_end(int64_t milliseconds) {
     char *text = NULL, digest[65], line[100];
-    ck_assert(service.store->read_setting(service.store, setting, &text, &error));
+    ck_assert(store->read_setting(store, setting, &text, &error));
     ck_assert_int_eq(sscanf(text, "%64s", digest), 1);
     snprintf(line, sizeof line, "%s %" PRId64 "\n", digest, milliseconds);
-    ck_assert(service.store->write_setting(service.store, setting, line, &error));
+    ck_assert(store->write_setting(store, setting, line, &error));
     free(text);
 }
 
 static size_t count_stored(void) {
     char *text = NULL;
     size_t count = 0;
-    ck_assert(service.store->read_setting(service.store, setting, &text, &error));
+    ck_assert(store->read_setting(store, setting, &text, &error));
     for (const char *at = text; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
         count++;
     free(text);

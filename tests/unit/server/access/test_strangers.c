@@ -1,8 +1,8 @@
-/* Wrong tokens are counted for a minute and an address; addresses are cut to what one client can take. */
+/* Wrong tokens are counted for a minute and an address. */
 #include "server/access/wrong_tokens.h"
-#include "server/http/client_address.h"
 
 #include <check.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,30 +46,11 @@ START_TEST(thousands_of_addresses_do_not_free_the_one_that_has_shown_ten) {
 }
 END_TEST
 
-START_TEST(addresses_are_cut_to_a_clients_own) {
-    static const char *const cases[][2] = {
-        {"192.0.2.1", "192.0.2.1"},
-        {"::ffff:192.0.2.1", "192.0.2.1"},
-        {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
-        {"fe80::1234%eth0", "fe80::"},
-        {"::1", "::"},
-        {"unknown", "unknown"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char address[INET6_ADDRSTRLEN];
-        snprintf(address, sizeof address, "%s", cases[i][0]);
-        client_address_cut(address);
-        ck_assert_str_eq(address, cases[i][1]);
-    }
-}
-END_TEST
-
 int main(void) {
     TCase *tests = tcase_create("strangers");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, the_tenth_within_a_minute_is_the_last);
     tcase_add_test(tests, thousands_of_addresses_do_not_free_the_one_that_has_shown_ten);
-    tcase_add_test(tests, addresses_are_cut_to_a_clients_own);
     Suite *suite = suite_create("strangers");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -4,7 +4,7 @@
  * The whole service runs in this process, so malloc and its kind here are also those of libmicrohttpd,
  * jansson and SQLite. Only while a request is armed they fail. Leaks are found by the build with
  * SANITIZE=address. ATTNLAB_ALLOCATION_STRIDE=1 fails every single one of the long requests too. */
-#include "server/api/service.h"
+#include "server/api/api.h"
 #include "server/http/http.h"
 #include "tests/unit/server/server_fixture.h"
 
@@ -102,9 +102,10 @@ static void open_service(void) {
     ck_assert_msg(options_read(&options, 0, NULL, &error), "%s", error.message);
     options.data = fixture_directory;
     options.workers = 1;
-    ck_assert_msg(service_open(&service, &options, warning, sizeof warning, &error), "%s", error.message);
+    ck_assert_msg(service_open(&service, &options, &api_routes, warning, sizeof warning, &error), "%s",
+                  error.message);
     ck_assert_msg(service_start(&service, &error), "%s", error.message);
-    http = http_start(&service, "127.0.0.1:0", &error);
+    http = http_start(&service.http, "127.0.0.1:0", &error);
     ck_assert_msg(http != NULL, "%s", error.message);
     address = (struct sockaddr_in){.sin_family = AF_INET,
                                    .sin_port = htons((uint16_t)atoi(strrchr(http_url(http), ':') + 1)),

@@ -1,10 +1,9 @@
-/* JSON and CSV as the service writes them, parameters as it reads them, and which route a path finds. */
+/* JSON and CSV as the service writes them, and parameters as it reads them. */
 #include "core/experiments/experiment.h"
 #include "core/parameters/parse.h"
 #include "server/formats/csv.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
-#include "server/http/router.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -215,40 +214,6 @@ START_TEST(wrong_types_are_told_what_is_allowed) {
 }
 END_TEST
 
-static void assert_route(const char *path, enum method method, const char *pattern, enum format format,
-                         const char *value) {
-    struct route_match match;
-    router_match(&match, method, path);
-    ck_assert_msg(match.route != NULL, "%s", path);
-    ck_assert_str_eq(match.route->pattern, pattern);
-    ck_assert_int_eq(match.format, format);
-    if (value)
-        ck_assert_str_eq(match.values[0], value);
-}
-
-START_TEST(paths_find_their_routes) {
-    assert_route("/api/runs", METHOD_POST, "/api/runs", FORMAT_JSON, NULL);
-    assert_route("/api/runs", METHOD_HEAD, "/api/runs", FORMAT_JSON, NULL);
-    assert_route("/api/runs/x", METHOD_DELETE, "/api/runs/{id}", FORMAT_JSON, "x");
-    assert_route("/api/runs/x/attention.npy", METHOD_GET, "/api/runs/{id}/attention", FORMAT_NPY, "x");
-    assert_route("/api/runs/x/attention/mean.csv", METHOD_GET, "/api/runs/{id}/attention/mean", FORMAT_CSV,
-                 "x");
-    assert_route("/api/comparisons/x.csv", METHOD_GET, "/api/comparisons/{id}", FORMAT_CSV, "x");
-    assert_route("/api/runs/x/model.safetensors", METHOD_GET, "/api/runs/{id}/model.safetensors", FORMAT_JSON,
-                 "x");
-    struct route_match match;
-    router_match(&match, METHOD_GET, "/api/runs/x/cancel");
-    ck_assert_ptr_null(match.route);
-    ck_assert_uint_eq(match.allowed_methods, METHOD_POST);
-    const char *const unknown[] = {
-        "/", "", "/api", "/api/runs/", "/api/runs//events", "/api/runs/x/", "/api/runs/x/y"};
-    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        router_match(&match, METHOD_GET, unknown[i]);
-        ck_assert_uint_eq(match.allowed_methods, 0);
-    }
-}
-END_TEST
-
 int main(void) {
     Suite *suite = suite_create("server json");
     TCase *cases = tcase_create("json");
@@ -264,7 +229,6 @@ int main(void) {
     tcase_add_test(cases, stored_parameters_come_back);
     tcase_add_test(cases, parameters_of_another_version_are_refused);
     tcase_add_test(cases, wrong_types_are_told_what_is_allowed);
-    tcase_add_test(cases, paths_find_their_routes);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,34 @@
+/* Opens and closes what the requests of a server share: see context.h. */
+#include "server/http/context.h"
+
+#include "server/system/random_text.h"
+
+enum { BACKGROUND_THREADS = 2 };
+
+bool http_context_open(struct http_context *context, size_t answer_memory, struct error *error) {
+    random_text_write(context->name, 6, NULL);
+    context->parking = parking_open(error);
+    context->background = context->parking ? background_open(BACKGROUND_THREADS, error) : NULL;
+    context->connections =
+        context->background ? connections_open((double)context->options->request_timeout, error) : NULL;
+    context->statistics = context->connections ? statistics_open(context->routes, error) : NULL;
+    context->large_answers.background = context->background;
+    context->large_answers.maximum = answer_memory;
+    if (context->statistics)
+        return true;
+    http_context_close(context);
+    return false;
+}
+
+void http_context_drain(struct http_context *context) {
+    atomic_store(&context->is_draining, true);
+    parking_wake_all(context->parking);
+}
+
+void http_context_close(struct http_context *context) {
+    connections_close(context->connections);
+    background_close(context->background);
+    parking_close(context->parking);
+    statistics_close(context->statistics);
+    *context = (struct http_context){0};
+}

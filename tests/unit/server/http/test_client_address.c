@@ -1,0 +1,36 @@
+/* Addresses are cut to what one client can take. */
+#include "server/http/client_address.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+START_TEST(addresses_are_cut_to_a_clients_own) {
+    static const char *const cases[][2] = {
+        {"192.0.2.1", "192.0.2.1"},
+        {"::ffff:192.0.2.1", "192.0.2.1"},
+        {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
+        {"fe80::1234%eth0", "fe80::"},
+        {"::1", "::"},
+        {"unknown", "unknown"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char address[INET6_ADDRSTRLEN];
+        snprintf(address, sizeof address, "%s", cases[i][0]);
+        client_address_cut(address);
+        ck_assert_str_eq(address, cases[i][1]);
+    }
+}
+END_TEST
+
+int main(void) {
+    TCase *tests = tcase_create("client addresses");
+    tcase_add_test(tests, addresses_are_cut_to_a_clients_own);
+    Suite *suite = suite_create("client addresses");
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
