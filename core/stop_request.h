@@ -1,12 +1,12 @@
-/* How a long computation learns that it is to stop. */
+/* How a long computation learns that it should stop. */
 #ifndef ATTNLAB_CORE_STOP_REQUEST_H
 #define ATTNLAB_CORE_STOP_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero: never. Asked from any thread that takes part, often, and at the same time; once it says yes it goes
- * on saying so. */
+/* A zero struct never requests a stop. All threads of the computation call is_requested often and
+ * concurrently. Once it has returned true it must keep returning true. */
 struct stop_request {
     bool (*is_requested)(void *owner);
     void *owner;

@@ -1,22 +1,23 @@
 /* The forward pass: see mobilenet.h.
  *
- * Images go one by one through the early layers, where one image fills the cache, and all together through
- * the late ones, whose few pixels alone would make small matrix products. Three buffers take turns: a block's
- * input, which may be added to its output, and the two between which its layers work. */
+ * The early layers process one image at a time, because one image fills the cache. The late layers process
+ * all images together, because a single image's few pixels would make small matrix products. Three buffers
+ * take turns: one holds a block's input, which may be added to its output; the block's layers alternate
+ * between the other two. */
 #include "core/pretrained/mobilenet.h"
 
 #include <string.h>
 
 enum { BUFFERS = 3, IMAGE_CHANNELS = 3, FILTER_TAPS = 9 };
 
-/* From a block whose input has at most this many pixels on, all images go together. */
+/* The first block whose input has at most this many pixels starts the late layers. */
 enum { FEW_PIXELS = 100 };
 
-/* Where to change over, and how large the buffers must be on either side, in floats an image. */
+/* Where the late layers begin, and the size of the early and the late buffers, in floats per image. */
 struct plan {
     size_t early_layers;
-    size_t early_extent; /* rows and columns that the early layers put out */
-    size_t late_extent;  /* those of the last layer */
+    size_t early_extent; /* rows and columns of the early layers' output */
+    size_t late_extent;  /* rows and columns of the last layer's output */
     size_t early_size, late_size;
 };
 

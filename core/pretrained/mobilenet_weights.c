@@ -1,4 +1,4 @@
-/* From Keras' arrays to a network: builds the list of convolutions, checks every array's shape against it,
+/* Makes a network from Keras' arrays: builds the list of convolutions, checks every array's shape against it,
  * and folds each batch norm (inference: y = gamma (x - mean) / sqrt(variance + epsilon) + beta) into the
  * convolution before it. */
 #include "core/pretrained/mobilenet.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What Keras' MobileNetV2 gives its BatchNormalization layers. */
+/* The epsilon of the BatchNormalization layers in Keras' MobileNetV2. */
 static const double batch_norm_epsilon = 1e-3;
 
 enum { FILTER = 3, IMAGE_CHANNELS = 3, BATCH_NORM_ARRAYS = 4, LAYERS_PER_BLOCK = 3, SHAPE_TEXT_SIZE = 64 };
@@ -132,7 +132,7 @@ static bool check_array(const struct weight_array *array, const size_t *shape, s
     return true;
 }
 
-/* The kernel's array, then the batch norm's. */
+/* Checks the kernel's array, then the batch norm's. */
 static bool check_layer(const struct mobilenet_layer *layer, const struct weight_array *arrays,
                         struct error *error) {
     size_t filter = layer->kind == CONVOLUTION_POINTWISE ? 1 : FILTER;
@@ -150,7 +150,7 @@ static bool check_layer(const struct mobilenet_layer *layer, const struct weight
     return true;
 }
 
-/* The output channel is the last index of every kernel as it is stored. */
+/* The output channel is the last index of every kernel in the file. */
 static bool fold_layer(struct mobilenet_layer *layer, const struct weight_array *arrays,
                        struct error *error) {
     size_t channels = layer->out_channels, size = kernel_size(layer);

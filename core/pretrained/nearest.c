@@ -1,4 +1,5 @@
-/* Exact search: all similarities by matrix products, then the largest of each row. See nearest.h. */
+/* Exact search: matrix products give all similarities, then the largest of each row are kept. See
+ * nearest.h. */
 #include "core/pretrained/nearest.h"
 
 #include "core/math/matrix.h"
@@ -16,7 +17,7 @@ void nearest_normalize_rows(float *rows, size_t count, size_t dimensions) {
     }
 }
 
-/* Insertion into a short sorted list. */
+/* Inserts into a short sorted list. */
 static void keep_largest(const float *similarities, size_t count, size_t kept, struct neighbour *neighbours) {
     for (size_t i = 0; i < count; i++) {
         if (i >= kept && similarities[i] <= neighbours[kept - 1].similarity)

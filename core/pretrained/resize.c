@@ -1,7 +1,7 @@
 /* Bilinear resize with half-pixel centres: see resize.h. */
 #include "core/pretrained/resize.h"
 
-/* Between which two source pixels a target pixel lies, and how near to the second. */
+/* The two source pixels between which a target pixel lies, and its distance from the first. */
 struct position {
     size_t low, high;
     float share;

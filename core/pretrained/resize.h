@@ -1,8 +1,8 @@
-/* From a grey image of bytes to what MobileNetV2 was trained on.
+/* Turns a grey image of bytes into the input that MobileNetV2 was trained on.
  *
- * Keras' way (keras.ops.image.resize, bilinear; then mobilenet_v2.preprocess_input): bytes / 255, bilinear
- * resize with half-pixel centres and no smoothing, the grey value repeated for red, green and blue, then
- * x * 255 / 127.5 - 1, which lies in [-1, 1]. */
+ * It follows Keras (keras.ops.image.resize, bilinear; then mobilenet_v2.preprocess_input): bytes / 255,
+ * bilinear resizing with half-pixel centres and no smoothing, the grey value repeated for red, green and
+ * blue, then x * 255 / 127.5 - 1, which lies in [-1, 1]. */
 #ifndef ATTNLAB_CORE_PRETRAINED_RESIZE_H
 #define ATTNLAB_CORE_PRETRAINED_RESIZE_H
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The product of the shape, or SIZE_MAX where as many floats cannot be addressed. */
+/* The product of the shape, or SIZE_MAX if that many floats cannot be addressed. */
 static size_t count_elements(const size_t *shape, size_t rank) {
     size_t count = 1;
     for (size_t i = 0; i < rank; i++) {
@@ -22,7 +22,8 @@ struct weight_array *weight_arrays_add(struct weight_arrays *arrays, const char 
     if (arrays->count == WEIGHT_ARRAY_COUNT_LIMIT || strlen(name) >= WEIGHT_ARRAY_NAME_SIZE ||
         count == SIZE_MAX) {
         error_set(error, ERROR_INVALID,
-                  "array %zu has too long a name, too many dimensions or is one too many", arrays->count + 1);
+                  "array %zu has too long a name or too many dimensions, or there are too many arrays",
+                  arrays->count + 1);
         return NULL;
     }
     struct weight_array *items = realloc(arrays->items, (arrays->count + 1) * sizeof *items);

@@ -22,8 +22,8 @@ struct weight_arrays {
     size_t count;
 };
 
-/* Appends an array of zeros and returns it, valid until the next call. ERROR_INVALID where name, rank or
- * number of arrays exceed what the list holds; NULL on failure. */
+/* Appends an array of zeros and returns it, valid until the next call. NULL on failure; ERROR_INVALID if the
+ * name, the rank or the number of arrays exceeds the limits above. */
 struct weight_array *weight_arrays_add(struct weight_arrays *arrays, const char *name, const size_t *shape,
                                        size_t rank, struct error *error);
 void weight_arrays_free(struct weight_arrays *arrays);

@@ -1,5 +1,6 @@
 /* numpy's random stream: see numpy_random.h. The order of operations follows numpy 1.24 (bit_generator.pyx,
- * _pcg64.pyx, distributions.c, _generator.pyx). No product is fused into a sum: needs -ffp-contract=off. */
+ * _pcg64.pyx, distributions.c, _generator.pyx). No product may be fused into a sum, so this file needs
+ * -ffp-contract=off. */
 #include "core/random/numpy_random.h"
 #include "core/random/numpy_ziggurat.h"
 
@@ -8,7 +9,7 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-_Static_assert(sizeof(struct numpy_generator) == 40, "checkpoints hold the bytes");
+_Static_assert(sizeof(struct numpy_generator) == 40, "checkpoints store these bytes");
 
 static uint128 join_halves(uint64_t high, uint64_t low) {
     return (uint128)high << 64 | low;
@@ -24,7 +25,7 @@ static void advance_state(struct numpy_generator *generator) {
 
 enum { POOL_WORDS = 4 };
 
-/* SeedSequence's two hashes; the first carries its constant along. */
+/* SeedSequence's two hashes; the first updates its constant at each call. */
 static uint32_t hash_word(uint32_t value, uint32_t *constant) {
     value ^= *constant;
     *constant *= 0x931e8875u;
@@ -116,7 +117,7 @@ double numpy_uniform(struct numpy_generator *generator, double low, double high)
     return low + (high - low) * numpy_random_double(generator);
 }
 
-/* A value beyond the outermost strip (Marsaglia 1964); the sign is a bit of the draw that led here. */
+/* Draws a value beyond the outermost strip (Marsaglia 1964). The sign is a bit of the draw that led here. */
 static double draw_tail(struct numpy_generator *generator, bool negative) {
     const double edge = 3.6541528853610087963519472518, edge_reciprocal = 0.27366123732975827203338247596;
     for (;;) {
@@ -227,14 +228,13 @@ void numpy_choice(struct numpy_generator *generator, size_t *chosen, size_t coun
         chosen[i] = (size_t)draw_bounded(generator, population - 1);
 }
 
-/* The shuffle inside choice: other than numpy_shuffle it draws by Lemire's method, and only down to `first`.
- */
+/* The shuffle inside choice. Unlike numpy_shuffle it draws by Lemire's method, and only down to `first`. */
 static void shuffle_down_to(struct numpy_generator *generator, size_t *values, size_t count, size_t first) {
     for (size_t i = count; i-- > first;)
         swap_entries(values, i, (size_t)draw_bounded(generator, i));
 }
 
-/* Floyd's sampling (Bentley and Floyd 1987); taken[population] marks what has been chosen. */
+/* Floyd's sampling (Bentley and Floyd 1987); taken[population] marks the indices already chosen. */
 static void choose_by_floyd(struct numpy_generator *generator, size_t *chosen, size_t count,
                             size_t population, size_t *taken) {
     memset(taken, 0, population * sizeof *taken);

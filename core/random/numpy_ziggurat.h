@@ -1,6 +1,6 @@
 /* The 256 strips of equal area that numpy's ziggurat lays over the normal density (Marsaglia and Tsang 2000).
  *
- * Committed as numbers, because numpy's own came from another exp than this machine may have. */
+ * The numbers are committed because this machine's exp may differ from the one that made numpy's. */
 #ifndef ATTNLAB_CORE_RANDOM_NUMPY_ZIGGURAT_H
 #define ATTNLAB_CORE_RANDOM_NUMPY_ZIGGURAT_H
 
@@ -9,7 +9,7 @@
 enum { NUMPY_ZIGGURAT_STRIPS = 256 };
 
 struct numpy_ziggurat_strip {
-    uint64_t limit; /* a 52-bit draw below this lies under the density for certain */
+    uint64_t limit; /* a 52-bit draw below this certainly lies under the density */
     double width;   /* a 52-bit draw times this is the value */
     double density; /* exp(-x^2 / 2) at the strip's edge */
 };

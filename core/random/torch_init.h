@@ -1,8 +1,9 @@
 /* Initial values as PyTorch's modules draw them.
  *
  * Each function fills the arrays of one torch.nn module in the order in which the module's constructor draws,
- * so that models whose layers are made in PyTorch's order start from PyTorch's bits. Arrays are row-major in
- * PyTorch's shapes. Layer normalisation draws nothing (weight 1, bias 0) and has no function here. */
+ * so that a model whose layers are created in PyTorch's order starts with PyTorch's bits. Arrays are
+ * row-major in PyTorch's shapes. Layer normalisation draws nothing (weight 1, bias 0) and has no function
+ * here. */
 #ifndef ATTNLAB_CORE_RANDOM_TORCH_INIT_H
 #define ATTNLAB_CORE_RANDOM_TORCH_INIT_H
 
@@ -11,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* nn.Linear(inputs, outputs): weight[outputs][inputs], then bias[outputs]; both uniform within
- * 1 / sqrt(inputs) (He et al. 2015, with PyTorch's a = sqrt 5). `bias` NULL: bias=False. */
+/* nn.Linear(inputs, outputs): weight[outputs][inputs], then bias[outputs]; both uniform within 1 /
+ * sqrt(inputs) (He et al. 2015, with PyTorch's a = sqrt 5). A NULL `bias` means bias=False. */
 void torch_init_linear(struct torch_generator *generator, size_t inputs, size_t outputs, float *weight,
                        float *bias);
 
@@ -35,7 +36,7 @@ void torch_init_embedding(struct torch_generator *generator, size_t rows, size_t
 /* nn.MultiheadAttention(width, any number of heads): in_proj_weight[3 * width][width] (query, key, value) is
  * uniform within sqrt(6 / (4 width)) (Glorot and Bengio 2010), out_proj_weight[width][width] as in nn.Linear,
  * in_proj_bias[3 * width] and out_proj_bias[width] are zero. The output projection is drawn first, with a
- * bias that PyTorch draws and throws away. */
+ * bias that PyTorch draws and discards. */
 void torch_init_multihead_attention(struct torch_generator *generator, size_t width, float *in_proj_weight,
                                     float *in_proj_bias, float *out_proj_weight, float *out_proj_bias);
 

@@ -2,7 +2,7 @@
 #include "core/random/torch_loader.h"
 
 _Static_assert(sizeof(struct torch_loader) == sizeof(struct torch_generator) + 32,
-               "checkpoints hold the bytes");
+               "checkpoints store these bytes");
 
 void torch_loader_init(struct torch_loader *loader, enum torch_loader_order order, uint64_t seed,
                        size_t example_count, size_t batch_size) {
@@ -28,7 +28,7 @@ void torch_loader_begin_epoch(struct torch_loader *loader, size_t *permutation) 
     loader->is_finished = 0;
 }
 
-/* The draws of the second permutation, which RandomSampler makes to take nothing from it. */
+/* Draws the second permutation, which RandomSampler makes but never uses. */
 static void finish_epoch(struct torch_loader *loader) {
     if (loader->is_finished)
         return;
@@ -42,7 +42,7 @@ bool torch_loader_next_batch(struct torch_loader *loader, size_t *first, size_t 
     uint64_t left = loader->example_count - loader->position;
     *first = loader->position;
     *count = left < loader->batch_size ? left : loader->batch_size;
-    /* PyTorch fills a batch index by index, so it meets the end of the permutation inside a short batch. */
+    /* PyTorch fills a batch index by index, so it reaches the end of the permutation inside a short batch. */
     if (left < loader->batch_size)
         finish_epoch(loader);
     loader->position += *count;

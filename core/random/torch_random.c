@@ -2,14 +2,14 @@
  *
  * The order of operations follows PyTorch 1.13's ATen (CPUGeneratorImpl.cpp, DistributionTemplates.h) and,
  * for blocks of normal values, its AVX2 kernel, whose logarithm, sine and cosine are the single-precision
- * Cephes polynomials. Where PyTorch's build fuses a product into a sum, an explicit fma stands here; every
- * other operation rounds on its own, so this file needs -ffp-contract=off. */
+ * Cephes polynomials. This file has an explicit fma wherever PyTorch's build fuses a product into a sum;
+ * every other operation rounds on its own, so the file needs -ffp-contract=off. */
 #include "core/random/torch_random.h"
 
 #include <math.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct torch_generator) == TORCH_STATE_WORDS * 4 + 16, "checkpoints hold the bytes");
+_Static_assert(sizeof(struct torch_generator) == TORCH_STATE_WORDS * 4 + 16, "checkpoints store these bytes");
 
 void torch_generator_seed(struct torch_generator *generator, uint64_t seed) {
     uint32_t word = (uint32_t)seed;
@@ -151,14 +151,15 @@ static void fill_blocks(struct torch_generator *generator, float *values, size_t
         transform_block(values + i, mean, deviation);
     if (count % 16 == 0)
         return;
-    /* PyTorch draws the last 16 values anew, also those that a full block has just given. */
+    /* PyTorch draws the last 16 values again, even those that a full block has just set. */
     float *tail = values + count - 16;
     for (int i = 0; i < 16; i++)
         tail[i] = torch_random_float(generator);
     transform_block(tail, mean, deviation);
 }
 
-/* One value of the serial stream; every second one is the kept sine half, whoever drew the cosine half. */
+/* One value of the serial stream. Every second one is the kept sine half, whichever call drew the cosine
+ * half. */
 static double next_normal(struct torch_generator *generator) {
     if (generator->has_next_normal) {
         double kept = generator->next_normal;

@@ -1,4 +1,4 @@
-/* The user's files to data sets: see dataset.h. */
+/* Parses the user's files into data sets: see dataset.h. */
 #include "core/tasks/dataset.h"
 
 #include "core/tasks/dataset_builder.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the first line of a CSV says. */
+/* The columns that the first line of a CSV file declares. */
 struct csv_header {
     size_t column_count, label_column, text_column;
     bool has_text;
@@ -40,16 +40,17 @@ static bool read_csv_header(struct delimited_reader *reader, struct csv_header *
             "numbers and a label column",
             reader->record_line);
     if (header->column_count < 2 || (header->has_text && header->column_count > 2))
-        return error_set(error, ERROR_INVALID,
-                         "line %zu: beside the label there must be one column \"text\" or columns of numbers",
-                         reader->record_line);
+        return error_set(
+            error, ERROR_INVALID,
+            "line %zu: besides the label there must be one column \"text\" or columns of numbers",
+            reader->record_line);
     return true;
 }
 
 static bool check_field_count(const struct delimited_reader *reader, size_t expected, struct error *error) {
     return reader->field_count == expected ||
-           error_set(error, ERROR_INVALID, "line %zu: %zu field%s where %zu are expected",
-                     reader->record_line, reader->field_count, reader->field_count == 1 ? "" : "s", expected);
+           error_set(error, ERROR_INVALID, "line %zu: expected %zu fields, found %zu", reader->record_line,
+                     expected, reader->field_count);
 }
 
 static bool parse_number(struct delimited_field field, float *value) {
@@ -63,7 +64,7 @@ static bool parse_number(struct delimited_field field, float *value) {
         return false;
     char *end = NULL;
     *value = strtof(text, &end);
-    return *end == '\0' && fabsf(*value) <= dataset_number_limit; /* not so for NaN */
+    return *end == '\0' && fabsf(*value) <= dataset_number_limit; /* false for NaN */
 }
 
 static bool add_number_row(struct dataset_builder *builder, const struct delimited_reader *reader,
@@ -109,7 +110,7 @@ struct dataset *dataset_parse_csv(const char *bytes, size_t size, struct error *
     return dataset_builder_finish(&builder, succeeded && error->code == ERROR_NONE, error);
 }
 
-/* What decides whether a column of a TSV holds labels. */
+/* Collected to decide whether a column of a TSV file holds labels. */
 struct column_survey {
     struct word_table *values;
     size_t bytes;
@@ -139,7 +140,7 @@ static bool is_better_label(const struct column_survey *candidate, const struct 
     return count != other_count ? count < other_count : candidate->bytes < other->bytes;
 }
 
-/* Whether the record is a header line; *label_column is then what it says. */
+/* Whether the record is a header line; if so, sets *label_column. */
 static bool is_tsv_header(const struct delimited_reader *reader, size_t *label_column) {
     for (size_t column = 0; column < 2; column++) {
         if (reader->field_count == 2 && delimited_field_is(reader->fields[column], "label") &&
@@ -151,7 +152,7 @@ static bool is_tsv_header(const struct delimited_reader *reader, size_t *label_c
     return false;
 }
 
-/* Reads the whole file once to find the column of the labels. */
+/* Reads the whole file once to find the column with the labels. */
 static bool find_label_column(const char *bytes, size_t size, size_t *label_column, bool *has_header,
                               struct error *error) {
     struct column_survey surveys[2] = {{word_table_new(), 0, true, true}, {word_table_new(), 0, true, true}};
@@ -171,8 +172,8 @@ static bool find_label_column(const char *bytes, size_t size, size_t *label_colu
         if (!surveys[*label_column].can_be_label)
             succeeded =
                 error_set(error, ERROR_INVALID,
-                          "neither column holds labels: both have more than %d different values or one "
-                          "longer than %d bytes",
+                          "neither column can be the labels: each has more than %d different values or a "
+                          "value longer than %d bytes",
                           DATASET_CLASS_LIMIT, DATASET_LABEL_BYTES);
     }
     delimited_close(&reader);

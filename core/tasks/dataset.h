@@ -1,9 +1,9 @@
-/* Labelled sequences: what models are trained on.
+/* Labelled sequences for training models.
  *
- * A dataset holds examples of one kind, numbers (rows of T values) or text (sentences split into tokens),
- * each with a class label. Drawn tasks (first-element, reviews) make one from a numpy stream; the user's own
- * come from CSV or TSV bytes. Splitting, the vocabulary and padding happen here, so that a training run, the
- * examples shown over HTTP and a prediction see the very same numbers. */
+ * A dataset holds examples of one kind, either numbers (rows of T values) or text (sentences split into
+ * tokens), each with a class label. The user's data sets are parsed from CSV or TSV bytes; drawn sentences
+ * are built row by row (dataset_builder.h). A task (task.h) splits a data set, builds the vocabulary and
+ * pads, so that a training run, the examples shown over HTTP and a prediction all see the same numbers. */
 #ifndef ATTNLAB_CORE_TASKS_DATASET_H
 #define ATTNLAB_CORE_TASKS_DATASET_H
 
@@ -15,7 +15,8 @@
 
 enum dataset_kind { DATASET_NUMBERS, DATASET_TEXT };
 
-/* The user's rows as parsed: not yet split, no vocabulary. Immutable once made; may be shared by threads. */
+/* The user's rows as parsed: not yet split, and without a vocabulary. Immutable once made, so threads may
+ * share it. */
 struct dataset {
     enum dataset_kind kind;
     size_t row_count;
@@ -30,25 +31,26 @@ struct dataset {
     size_t *token_start; /* [row_count + 1] */
     char **tokens;
     size_t word_count;        /* distinct tokens over all rows */
-    struct word_table *words; /* owns what `tokens` points to */
+    struct word_table *words; /* owns the strings that `tokens` points to */
 };
 
 /* The most classes a data set may have, and the most bytes of a label. */
 enum { DATASET_CLASS_LIMIT = 100, DATASET_LABEL_BYTES = 64 };
 
-/* The largest number a row may hold, either way: products of two such numbers, which attention's scores are,
- * stay within float32's range; beyond it a model's answer would be made of infinities. */
+/* The largest magnitude of a number in a row. Attention's scores are products of two such numbers and must
+ * stay within float32's range; otherwise a model's answer would consist of infinities. */
 static const float dataset_number_limit = 1e15F;
 
 /* Parses `size` bytes of CSV (RFC 4180: a header `text,label`, or numbers with a `label` column) or TSV
- * (`label<TAB>text` or `text<TAB>label`, a header line of these names is skipped). UTF-8, a byte order mark
- * and CRLF are accepted, empty lines skipped. A bad row is an ERROR_INVALID that names its line. At least two
- * rows and two classes; classes are numbered in numeric order where all are whole numbers, else in byte
- * order. Free with dataset_free.
+ * (`label<TAB>text` or `text<TAB>label`; a header line with these names is skipped). The bytes are UTF-8. A
+ * byte order mark and CRLF are accepted, and empty lines skipped. A bad row is an ERROR_INVALID that names
+ * its line. There must be at least two rows and two classes. Classes are numbered in numeric order if all are
+ * whole numbers, else in byte order. Free with dataset_free.
  *
- * Which column of a TSV holds the labels is decided from the whole file: a column with more than
- * DATASET_CLASS_LIMIT distinct values or a longer one than DATASET_LABEL_BYTES cannot; of two that can, the
- * one of whole numbers, else the one with fewer distinct values, else the shorter one, else the first. */
+ * The whole file decides which column of a TSV file holds the labels. A column with more than
+ * DATASET_CLASS_LIMIT distinct values, or with a value longer than DATASET_LABEL_BYTES, cannot. If both can,
+ * it is the one with whole numbers, else the one with fewer distinct values, else the one with fewer bytes,
+ * else the first. */
 struct dataset *dataset_parse_csv(const char *bytes, size_t size, struct error *error);
 struct dataset *dataset_parse_tsv(const char *bytes, size_t size, struct error *error);
 void dataset_free(struct dataset *dataset);

@@ -25,7 +25,7 @@ bool dataset_builder_add_class(struct dataset_builder *builder, const char *name
            error_set_memory(error, strlen(name) + 1);
 }
 
-/* Gives an array room for `count` items; on a failure it stays as it was. */
+/* Grows an array to `count` items; on failure it stays unchanged. */
 static bool resize(void **items, size_t count, size_t item_size, struct error *error) {
     void *larger = realloc(*items, count * item_size);
     if (larger == NULL)
@@ -34,7 +34,7 @@ static bool resize(void **items, size_t count, size_t item_size, struct error *e
     return true;
 }
 
-/* Room for one more row in every array that has one entry a row. */
+/* Makes room for one more row in every array that has an entry per row. */
 static bool reserve_row(struct dataset_builder *builder, struct error *error) {
     struct dataset *dataset = builder->dataset;
     if (dataset->row_count < builder->row_capacity)
@@ -161,14 +161,14 @@ static bool sort_classes(struct dataset_builder *builder, struct error *error) {
     return true;
 }
 
-/* What makes a file of no use, though every row is right. */
+/* Checks what can make a file useless although every row is valid. */
 static bool check_size(const struct dataset_builder *builder, struct error *error) {
     if (builder->dataset->row_count == 0)
         return error_set(error, ERROR_INVALID, "the file has no rows");
     if (builder->dataset->row_count == 1)
         return error_set(
             error, ERROR_INVALID,
-            "the file has one row only; at least two are needed, one to train on and one to test");
+            "the file has only one row; at least two are needed, one to train on and one to test on");
     if (word_table_count(builder->classes) == 1)
         return error_set(error, ERROR_INVALID,
                          "every row has the label \"%s\"; at least two classes are needed",

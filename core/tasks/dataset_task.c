@@ -1,7 +1,7 @@
-/* A task over rows of a data set: the first 80 % train, the rest test.
+/* A task on the rows of a data set: by default the first 80 % are for training, the rest for testing.
  *
- * Everything the task hands out is copied into one block of its own, so the data set may go. Text keeps of
- * every row the first T tokens; numbers the first T values. */
+ * The task copies everything it hands out into one block of its own, so the data set may be freed. It keeps
+ * the first T tokens or values of every row. */
 #include "core/tasks/decisive.h"
 #include "core/tasks/task.h"
 #include "core/tasks/tokenize.h"
@@ -13,14 +13,14 @@
 
 enum { DEFAULT_TEXT_LENGTH = 20 };
 
-/* The task and what it points to; rows are those of the training part, then those of the test part. */
+/* The task and its arrays; the rows are those of the training part, then those of the test part. */
 struct dataset_task {
     struct task task;
     size_t row_count;
     int32_t *labels;
     float *values; /* numbers: [row_count][T] */
     struct vocabulary *vocabulary;
-    struct word_table *kept_words; /* owns what `words` points to */
+    struct word_table *kept_words; /* owns the strings that `words` points to */
     int32_t *tokens;               /* text: [row_count][T] */
     const char **words;            /* text: [row_count][T] */
     int32_t *decisive;             /* text: [row_count], or NULL */
@@ -29,7 +29,7 @@ struct dataset_task {
     const char **vocabulary_words;
 };
 
-/* Fills in the counts that the request leaves open: 80 % and the rest of what there is. */
+/* Fills in the counts that the request leaves open: 80 % of the rows, and the remaining ones. */
 static void complete_split(size_t rows, size_t *train, size_t *test) {
     if (*train == 0) {
         *train = rows - rows / 5 - (rows % 5 != 0);
@@ -67,11 +67,11 @@ static bool check_request(const struct dataset *dataset, const struct task_summa
         summary->test_examples > dataset->row_count - summary->train_examples)
         return error_set(
             error, ERROR_INVALID,
-            "%zu examples to train on and %zu to test are asked for, but the data set has %zu rows",
+            "the run needs %zu examples to train on and %zu to test on, but the data set has %zu rows",
             summary->train_examples, summary->test_examples, dataset->row_count);
     if (summary->sequence_length > summary->sequence_length_maximum)
         return error_set(error, ERROR_INVALID,
-                         "sequences of %zu numbers are asked for, but the data set's have %zu",
+                         "the run needs sequences of %zu numbers, but those of the data set have %zu",
                          summary->sequence_length, summary->sequence_length_maximum);
     return true;
 }
@@ -119,7 +119,7 @@ static bool copy_numbers(struct dataset_task *own, const struct dataset *dataset
     return true;
 }
 
-/* Words of the vocabulary by id, as the task shows them. */
+/* Fills in the task's list of words by id. */
 static bool list_vocabulary(struct dataset_task *own) {
     size_t size = vocabulary_size(own->vocabulary);
     own->vocabulary_words = calloc(size, sizeof *own->vocabulary_words);
@@ -133,7 +133,7 @@ static bool list_vocabulary(struct dataset_task *own) {
     return true;
 }
 
-/* One row's ids, words and text. */
+/* Fills in one row's ids, words and text. */
 static bool copy_text_row(struct dataset_task *own, const struct dataset *dataset, size_t row) {
     size_t steps = own->task.sequence_length, start = dataset->token_start[row];
     char *const *tokens = dataset->tokens + start;
@@ -149,7 +149,7 @@ static bool copy_text_row(struct dataset_task *own, const struct dataset *datase
     return own->texts[row] != NULL;
 }
 
-/* Positions of the decisive words, -1 where they were cut off. */
+/* Fills in the positions of the decisive words; -1 if the word was cut off. */
 static bool copy_decisive(struct dataset_task *own, const struct dataset *dataset) {
     own->decisive = malloc(dataset->row_count * sizeof *own->decisive);
     if (own->decisive == NULL)
@@ -185,14 +185,14 @@ static bool copy_text(struct dataset_task *own, const struct dataset *dataset, s
     return copy_decisive(own, dataset);
 }
 
-/* A new text on its way to ids: the first T tokens. */
+/* The state while a new text is encoded: its first T tokens. */
 struct encoding {
     const struct task *task;
     const struct vocabulary *vocabulary;
     int32_t *tokens;
     const char **words;
     size_t count;
-    char *characters; /* of the words, one behind the other */
+    char *characters; /* the words, one after the other */
 };
 
 static bool encode_token(void *owner, const char *token, size_t length) {
@@ -211,7 +211,7 @@ static bool encode(const struct task *task, const char *text, int32_t *tokens, c
                    size_t *count, void **memory, struct error *error) {
     const struct dataset_task *own = task->owner;
     size_t size = strlen(text);
-    /* Every token has at least one byte of the text, and one more here for its end. */
+    /* Every token has at least one byte of the text; each needs one more for its terminator. */
     char *characters = malloc(2 * size + 1);
     if (characters == NULL)
         return error_set_memory(error, 2 * size + 1);

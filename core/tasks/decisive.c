@@ -17,7 +17,7 @@ static bool is_in(const char *const *words, const char *token) {
     return false;
 }
 
-/* Whether all rows of one polarity have had this label so far; -1 means none has come yet. */
+/* Checks that all rows of one polarity have the same label; -1 means that there was no such row yet. */
 static bool label_agrees(int32_t *expected, int32_t label) {
     if (*expected == -1)
         *expected = label;

@@ -1,9 +1,9 @@
-/* Which word decides the class of a sentence, where the data says so.
+/* Finds the word that decides the class of a sentence, if the data determines it.
  *
- * attnlab publishes a list of plainly positive and plainly negative words, which its own sentences
- * (reviews.h) are made with. A data set of the user has decisive words too if every row holds exactly one
- * word of the list, once, and the class follows from it: all rows with a positive word in one class, all with
- * a negative word in another. Then, and only then, is it known where a model should have looked. */
+ * attnlab has lists of plainly positive and plainly negative words, which its own sentences (reviews.h) use.
+ * A user's data set also has decisive words if every row contains exactly one word of the lists, once, and
+ * that word determines the class: all rows with a positive word are in one class, all rows with a negative
+ * word in another. Only then is it known where a model should look. */
 #ifndef ATTNLAB_CORE_TASKS_DECISIVE_H
 #define ATTNLAB_CORE_TASKS_DECISIVE_H
 
@@ -13,8 +13,8 @@
 extern const char *const decisive_positive_words[];
 extern const char *const decisive_negative_words[];
 
-/* Fills positions[row_count] with the place of the decisive token in each row and returns true, or returns
- * false where the data set does not say. */
+/* Fills positions[row_count] with the index of the decisive token in each row and returns true; returns false
+ * if the data set has no decisive words. */
 bool decisive_find_positions(const struct dataset *dataset, int32_t *positions);
 
 #endif

@@ -73,7 +73,7 @@ static void skip_line_end(struct delimited_reader *reader) {
     reader->line++;
 }
 
-/* Skips lines of nothing but blanks. A tab is a blank only where it does not separate fields. */
+/* Skips lines that have only blanks. A tab is a blank only if it is not the separator. */
 static void skip_empty_lines(struct delimited_reader *reader) {
     while (reader->position < reader->size) {
         size_t start = reader->position;
@@ -89,7 +89,8 @@ static void skip_empty_lines(struct delimited_reader *reader) {
     }
 }
 
-/* A field in quotes, from its opening quote on. `*used` counts the bytes of `unquoted` in use. */
+/* Reads a quoted field, starting at its opening quote. `*used` is the number of bytes of `unquoted` in
+ * use. */
 static bool read_quoted(struct delimited_reader *reader, size_t *used, struct delimited_field *field,
                         struct error *error) {
     size_t first_line = reader->line;
@@ -97,7 +98,7 @@ static bool read_quoted(struct delimited_reader *reader, size_t *used, struct de
     reader->position++;
     for (;;) {
         if (reader->position >= reader->size)
-            return error_set(error, ERROR_INVALID, "line %zu: a quoted field is opened here and never closed",
+            return error_set(error, ERROR_INVALID, "line %zu: the quoted field that starts here has no end",
                              first_line);
         char byte = reader->bytes[reader->position++];
         if (byte == '"') {

@@ -1,7 +1,7 @@
 /* The chapter's task: is the first number of a long sequence above zero?
  *
- * numpy.random.default_rng(seed).normal(0, 1, (n, T, 1)) as float32, label 1 where x[0] > 0. Everything after
- * the first step is noise, so a model must carry one bit over the whole length. */
+ * numpy.random.default_rng(seed).normal(0, 1, (n, T, 1)) as float32; the label is 1 if x[0] > 0. Everything
+ * after the first step is noise, so a model must carry one bit over the whole length. */
 #include "core/random/numpy_random.h"
 #include "core/tasks/task.h"
 

@@ -4,13 +4,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-/* Lets zlib read from constant memory. */
+/* Lets zlib's interface read from constant memory. */
 #define ZLIB_CONST
 #include <zlib.h>
 
 enum { MAGIC_SIZE = 4, DIMENSION_SIZE = 4, TYPE_BYTES = 8, GZIP_WINDOW = 16 + MAX_WBITS };
 
-/* Where the bytes come from: a file as it is, or what a gzip'd one inflates to. */
+/* The source of the bytes: a plain file, or the inflated contents of a gzip'd one. */
 struct source {
     const unsigned char *at;
     size_t left;
@@ -31,7 +31,7 @@ static void close_source(struct source *source) {
         inflateEnd(&source->stream);
 }
 
-/* Inflates at most `count` bytes into `target`; *got says how many there were. */
+/* Inflates at most `count` bytes into `target`; sets *got to their number. */
 static bool inflate_some(struct source *source, unsigned char *target, size_t count, size_t *got,
                          struct error *error) {
     z_stream *stream = &source->stream;
@@ -58,7 +58,7 @@ static bool inflate_some(struct source *source, unsigned char *target, size_t co
     return true;
 }
 
-/* Exactly `count` bytes. */
+/* Reads exactly `count` bytes. */
 static bool read_bytes(struct source *source, unsigned char *target, size_t count, struct error *error) {
     size_t got = source->left < count ? source->left : count;
     if (source->gzipped) {
@@ -73,7 +73,7 @@ static bool read_bytes(struct source *source, unsigned char *target, size_t coun
     return got == count || error_set(error, ERROR_INVALID, "is incomplete: it ends too early");
 }
 
-/* There must be nothing more; for gzip this also reads the checksum. */
+/* Checks that nothing follows; for gzip this also checks the checksum. */
 static bool expect_end(struct source *source, struct error *error) {
     unsigned char byte;
     size_t got = 0;

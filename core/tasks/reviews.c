@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame is a sentence in which a letter after '%' stands for a choice: %t a thing, %w who, %o an opening,
- * %v a strengthening, %n when, %e an ending, %m what one has no plural of, %p a part, %k a work, %d the
+/* A frame is a sentence in which '%' and a letter stand for a choice: %t a thing, %w a person, %o an opening,
+ * %v an intensifier, %n a time, %e an ending, %m a noun without a plural, %p a part, %k a work, %d the
  * decisive word. Some choices are empty; every frame gives 6 to 16 words whatever is chosen. */
 static const char *const frames[] = {
     "%t was %v %d %n",
@@ -72,8 +72,8 @@ static const char *const *choices_of(char letter, bool is_positive) {
     }
 }
 
-/* Writes one sentence, words separated by single spaces; returns its length. `size` is enough for every
- * frame. */
+/* Writes one sentence with single spaces between its words and returns its length. `size` must be enough for
+ * every frame. */
 static size_t draw_sentence(struct numpy_generator *generator, bool is_positive, char *sentence,
                             size_t size) {
     const char *frame = frames[numpy_integer(generator, 0, sizeof frames / sizeof *frames)];

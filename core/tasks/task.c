@@ -1,4 +1,4 @@
-/* Tasks by name: the drawn ones in a table, behind any other name the user's data set. See task.h. */
+/* Tasks by name: the drawn ones are in a table; any other name is that of a user's data set. See task.h. */
 #include "core/tasks/task.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ const struct task_maker *task_maker_find(const char *name) {
     return NULL;
 }
 
-/* The user's data set of that name, to be given back with release; NULL with an error where there is none. */
+/* The user's data set of that name, to be released after use; NULL with an error if there is none. */
 static const struct dataset *find_dataset(const char *name, const struct data_source *data,
                                           struct error *error) {
     if (data != NULL && data->find_dataset != NULL)

@@ -24,7 +24,7 @@ static uint64_t hash_of(const char *word, size_t length) {
     return hash ^ hash >> 32;
 }
 
-/* The slot that holds the word, or the free one where it belongs. */
+/* The slot that holds the word, or the free slot for it. */
 static size_t *slot_of(const struct word_table *table, const char *word, size_t length, uint64_t hash) {
     size_t mask = 2 * table->capacity - 1;
     for (size_t i = (size_t)hash & mask;; i = (i + 1) & mask) {

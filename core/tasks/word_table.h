@@ -1,7 +1,7 @@
 /* Distinct strings, numbered from 0 in order of first appearance.
  *
- * An open-addressing hash table (FNV-1a, linear probing, at most half full) over strings it owns. The
- * strings never move, so a pointer from word_table_word stays good for the table's life. */
+ * An open-addressing hash table (FNV-1a, linear probing, at most half full) of strings that it owns. The
+ * strings never move, so a pointer from word_table_word is valid as long as the table. */
 #ifndef ATTNLAB_CORE_TASKS_WORD_TABLE_H
 #define ATTNLAB_CORE_TASKS_WORD_TABLE_H
 
@@ -15,10 +15,10 @@ struct word_table;
 struct word_table *word_table_new(void);
 void word_table_free(struct word_table *table);
 
-/* The number of the word, added if it is new; WORD_TABLE_NONE when out of memory. `word` need not end in a
- * null byte and holds none. */
+/* The number of the word, which is added if it is new; WORD_TABLE_NONE when out of memory. `word` contains no
+ * null byte and need not be null-terminated. */
 size_t word_table_add(struct word_table *table, const char *word, size_t length);
-/* The number of the word, or WORD_TABLE_NONE where it is not there. */
+/* The number of the word, or WORD_TABLE_NONE if the table does not have it. */
 size_t word_table_find(const struct word_table *table, const char *word, size_t length);
 
 size_t word_table_count(const struct word_table *table);

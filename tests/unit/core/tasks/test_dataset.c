@@ -137,29 +137,29 @@ static const struct fault faults[] = {
     {true, "", "the file is empty"},
     {false, "", "no rows"},
     {true, "text,label\n", "no rows"},
-    {true, "text,label\nfine,1\n", "one row only"},
+    {true, "text,label\nfine,1\n", "only one row"},
     {false, "1\tfine\n1\tgood\n1\tnice\n", "every row has the label \"1\""},
     {true, "text,other\nfine,1\n", "line 1: the header has no column \"label\""},
-    {true, "label\n1\n0\n", "line 1: beside the label"},
-    {true, "text,label,more\n", "line 1: beside the label"},
+    {true, "label\n1\n0\n", "line 1: besides the label"},
+    {true, "text,label,more\n", "line 1: besides the label"},
     {true, "a,label,label\n1,0,1\n", "line 1: the header names the column \"label\" twice"},
-    {true, "text,label\nfine,1\nsad\n", "line 3: 1 field where 2 are expected"},
-    {true, "a,b,label\n1,2,0\n1,2,3,1\n", "line 3: 4 fields where 3 are expected"},
+    {true, "text,label\nfine,1\nsad\n", "line 3: expected 2 fields, found 1"},
+    {true, "a,b,label\n1,2,0\n1,2,3,1\n", "line 3: expected 3 fields, found 4"},
     {true, "a,b,label\n1,2,0\n1,x,1\n", "line 3, column 2: \"x\" is not a number from -1e15 to 1e15"},
     {true, "a,b,label\n1,2,0\n1,,1\n", "line 3, column 2: \"\" is not a number from -1e15 to 1e15"},
     {true, "a,b,label\n1,nan,0\n", "line 2, column 2: \"nan\" is not a number from -1e15 to 1e15"},
     {true, "a,b,label\n1,1e99,0\n", "line 2, column 2: \"1e99\" is not a number from -1e15 to 1e15"},
     {true, "a,b,label\n1,-2e15,0\n", "line 2, column 2: \"-2e15\" is not a number from -1e15 to 1e15"},
     {true, "a,label\n1,0\n2,\n", "line 3: the label is empty"},
-    {true, "text,label\n\"fine\n\nday,1\n", "line 2: a quoted field is opened here and never closed"},
+    {true, "text,label\n\"fine\n\nday,1\n", "line 2: the quoted field that starts here has no end"},
     {true, "text,label\nfine,1\n\"fine\" day,1\n", "line 3: a closing quote is followed by more text"},
     {true, "text,label\nfi\"ne,1\n", "line 2: a quote inside an unquoted field"},
-    {true, "text,label\n\"a\nb\",1\nc\n", "line 4: 1 field"},
-    {true, "text,label\r\nfine,1\r\nsad\r\n", "line 3: 1 field"},
-    {true, "text,label\rfine,1\rsad\r", "line 3: 1 field"},
+    {true, "text,label\n\"a\nb\",1\nc\n", "line 4: expected 2 fields, found 1"},
+    {true, "text,label\r\nfine,1\r\nsad\r\n", "line 3: expected 2 fields"},
+    {true, "text,label\rfine,1\rsad\r", "line 3: expected 2 fields"},
     {false, "1\tfine\n0\tsad\n1\t  \n", "line 3: the text is empty"},
-    {false, "1\tfine\n\n0 sad\n", "line 3: 1 field where 2 are expected"},
-    {false, "1\tfine\tday\n0\tsad\n", "line 1: 3 fields where 2 are expected"},
+    {false, "1\tfine\n\n0 sad\n", "line 3: expected 2 fields, found 1"},
+    {false, "1\tfine\tday\n0\tsad\n", "line 1: expected 2 fields, found 3"},
     {false, "1\tfine\n0\ts\xE9 late\n", "line 2: byte 0xE9 is not UTF-8"},
     {false, "1\tfine\n0\t\xC0\xAFsad\n", "line 2: byte 0xC0 is not UTF-8"},
     {false, "\xFF\xFE\x31", "line 1: byte 0xFF is not UTF-8"},
@@ -191,7 +191,7 @@ START_TEST(columns_without_labels) {
         sprintf(text + strlen(text), "left %d\tright %d\n", i, i);
     struct error error = {0};
     ck_assert_ptr_null(parse_tsv(text, &error));
-    ck_assert_msg(strstr(error.message, "neither column holds labels") != NULL, "%s", error.message);
+    ck_assert_msg(strstr(error.message, "neither column can be the labels") != NULL, "%s", error.message);
 }
 END_TEST
 
