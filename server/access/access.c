@@ -26,6 +26,8 @@ struct session {
     int64_t expires_ms;
 };
 
+const char *const access_role_names[] = {"stranger", "student", "lecturer", NULL};
+
 struct access {
     const struct options *options;
     struct store *store;

@@ -32,6 +32,7 @@ enum access_need {
 };
 
 enum access_role { ROLE_STRANGER, ROLE_STUDENT, ROLE_LECTURER };
+extern const char *const access_role_names[]; /* in that order, NULL-terminated */
 
 /* Whose runs are whose: OWNER_LECTURER, or made from the student's cookie, or from the address where a client
  * keeps none. Runs of the latter kind take turns in the queue like all others, but nobody owns them. */

@@ -257,13 +257,16 @@ static void write_components(struct text *text) {
         "\"seeds\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"
         "\"variants\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"label\"]}}");
     write_enumeration(text, "RunState", run_state_names);
+    write_enumeration(text, "AccessChoice", access_choice_names);
+    write_enumeration(text, "AccessRole", access_role_names);
+    write_enumeration(text, "StudentRights", student_rights_names);
     for (size_t i = 0; i < openapi_schema_count; i++)
         json_write_raw(text, openapi_schemas[i].name, openapi_schemas[i].json);
     json_write_end_object(text);
     json_write_raw(
         text, "securitySchemes",
         "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"The lecturer's token\"},"
-        "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"attnlab_session\","
+        "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"" CREDENTIALS_SESSION_COOKIE "\","
         "\"description\":\"Given by POST /api/session\"}}");
     json_write_end_object(text);
 }

@@ -79,12 +79,10 @@ const struct openapi_schema openapi_schemas[] = {
     {"Health", OBJECT("\"status\":" STRING ",\"version\":" STRING ",\"workers\":" INTEGER
                       ",\"running\":" INTEGER ",\"queued\":" INTEGER)},
     {"SessionRequest", OBJECT("\"token\":" STRING)},
-    {"Session",
-     OBJECT(
-         "\"access\":{\"enum\":[\"local\",\"open\",\"token\"]},\"role\":{\"enum\":[\"stranger\",\"student\","
-         "\"lecturer\"]},\"students\":{\"enum\":[\"none\",\"read\",\"run\"]},\"may_run\":{\"type\":"
-         "\"boolean\"},"
-         "\"limits\":{\"type\":[\"object\",\"null\"]}")},
+    {"Session", OBJECT("\"access\":" REFERENCE("AccessChoice") ",\"role\":" REFERENCE(
+                    "AccessRole") ",\"students\":" REFERENCE("StudentRights") ",\"may_run\":" BOOLEAN
+                                                                              ",\"limits\":{\"type\":["
+                                                                              "\"object\",\"null\"]}")},
     {"OpenApi", "{\"type\":\"object\"}"},
 };
 

@@ -5,17 +5,14 @@
 #include "server/formats/json_writer.h"
 
 static void answer_session(struct request *request) {
-    static const char *const choices[] = {"local", "open", "token"};
-    static const char *const rights[] = {"none", "read", "run"};
-    static const char *const roles[] = {"stranger", "student", "lecturer"};
     const struct options *options = request->service->options;
     const struct student_limits *limits = &options->student_limits;
     enum access_role role = request->caller.role;
     struct text text = {0};
     json_write_begin_object(&text, NULL);
-    json_write_string(&text, "access", choices[options->access]);
-    json_write_string(&text, "role", roles[role]);
-    json_write_string(&text, "students", rights[options->students]);
+    json_write_string(&text, "access", access_choice_names[options->access]);
+    json_write_string(&text, "role", access_role_names[role]);
+    json_write_string(&text, "students", student_rights_names[options->students]);
     json_write_boolean(&text, "may_run",
                        role == ROLE_LECTURER || (role == ROLE_STUDENT && options->students == STUDENTS_RUN));
     if (role == ROLE_STUDENT) {

@@ -1,5 +1,6 @@
 /* attnlab health: asks a running service whether it is well. */
 #include "server/commands/commands.h"
+#include "server/system/options.h"
 
 #include <netdb.h>
 #include <stdio.h>
@@ -68,13 +69,12 @@ static int ask_health(int connection) {
 
 int command_health(int count, char *const *arguments) {
     const char *url = getenv("ATTNLAB_URL");
-    const char *listen = getenv("ATTNLAB_LISTEN");
     char standard[300];
     char host[256];
     char port[16];
     /* Where a service with this environment listens; to connect to the address 0.0.0.0 is to ask this
      * machine. */
-    snprintf(standard, sizeof standard, "http://%s/", listen && *listen ? listen : "127.0.0.1:8080");
+    snprintf(standard, sizeof standard, "http://%s/", options_environment_value("listen"));
     url = url && *url ? url : standard;
     if (count == 2 && strcmp(arguments[0], "--url") == 0) {
         url = arguments[1];

@@ -10,7 +10,7 @@
 
 enum { DAY_SECONDS = 24 * 60 * 60, OWNER_DAYS = 365 };
 
-static const char session_cookie[] = "attnlab_session";
+static const char session_cookie[] = CREDENTIALS_SESSION_COOKIE;
 static const char owner_cookie[] = "attnlab_owner";
 
 /* The cookie as one of ours, or NULL. */

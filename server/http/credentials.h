@@ -4,6 +4,9 @@
 
 #include "server/http/request.h"
 
+/* The cookie of a lecturer who signed in. */
+#define CREDENTIALS_SESSION_COOKIE "attnlab_session"
+
 /* Borrowed from the request. */
 void credentials_read(const struct request *request, struct credentials *credentials);
 

@@ -11,90 +11,109 @@
 #include <sys/stat.h>
 
 struct option {
-    const char *name;
-    const char *value_name;
-    const char *default_text; /* for the help */
+    const char *name;       /* "log-level": --log-level, and ATTNLAB_LOG_LEVEL in the environment */
+    const char *value_name; /* for the help; NULL: the choices say it */
     const char *help;
+    /* Taken first, before the environment and the command line. NULL: there is none, and the note says what
+     * holds instead. */
+    const char *default_value;
+    const char *default_note;
     /* Checks and takes the value; NULL for a whole number from `minimum` to `maximum`. */
-    bool (*take)(struct options *options, const char *value, struct error *error);
-    size_t number; /* the number's place in struct options */
+    bool (*take)(const struct option *option, struct options *options, const char *value,
+                 struct error *error);
+    const char *const *choices; /* NULL-terminated; NULL: any value that `take` accepts */
+    size_t number;              /* the number's place in struct options */
     unsigned long minimum, maximum;
 };
 
-static bool take_listen(struct options *options, const char *value, struct error *error) {
+const char *const access_choice_names[] = {"local", "open", "token", NULL};
+const char *const student_rights_names[] = {"none", "read", "run", NULL};
+
+static void join_choices(const char *const *choices, const char *separator, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; choices[i] && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i ? separator : "", choices[i]);
+}
+
+/* The place of `value` among the choices; -1 and an error that lists them if it is none of them. */
+static int find_choice(const struct option *option, const char *value, struct error *error) {
+    char known[128];
+    for (int i = 0; option->choices[i]; i++)
+        if (strcmp(option->choices[i], value) == 0)
+            return i;
+    join_choices(option->choices, ", ", known, sizeof known);
+    error_set(error, ERROR_INVALID, "--%s must be one of %s; got \"%s\"", option->name, known, value);
+    return -1;
+}
+
+static bool take_listen(const struct option *option, struct options *options, const char *value,
+                        struct error *error) {
     char host[256];
     char port[8];
     if (!address_split(value, host, sizeof host, port, sizeof port)) {
-        return error_set(error, ERROR_INVALID,
-                         "--listen must be address:port, like 127.0.0.1:8080; got \"%s\"", value);
+        return error_set(error, ERROR_INVALID, "--%s must be address:port, like %s; got \"%s\"", option->name,
+                         option->default_value, value);
     }
     options->listen = value;
     return true;
 }
 
-static bool take_data(struct options *options, const char *value, struct error *error) {
+static bool take_data(const struct option *option, struct options *options, const char *value,
+                      struct error *error) {
     if (!*value)
-        return error_set(error, ERROR_INVALID, "--data must be a directory; got nothing");
+        return error_set(error, ERROR_INVALID, "--%s must be a directory; got nothing", option->name);
     options->data = value;
     return true;
 }
 
-static bool take_web(struct options *options, const char *value, struct error *error) {
+static bool take_web(const struct option *option, struct options *options, const char *value,
+                     struct error *error) {
     struct stat status;
     if (stat(value, &status) != 0 || !S_ISDIR(status.st_mode))
-        return error_set(error, ERROR_INVALID, "--web must be a folder; \"%s\" is none", value);
+        return error_set(error, ERROR_INVALID, "--%s must be a folder; \"%s\" is none", option->name, value);
     options->web = value;
     return true;
 }
 
-static bool take_host(struct options *options, const char *value, struct error *error) {
-    (void)error;
+static bool take_host(const struct option *option, struct options *options, const char *value,
+                      struct error *error) {
+    (void)option, (void)error;
     options->host = value;
     return true;
 }
 
-/* The place of `value` among `names`; -1 and an error that lists them where it has none. */
-static int find_name(const char *option, const char *const *names, const char *value, struct error *error) {
-    char known[128] = "";
-    size_t length = 0;
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(names[i], value) == 0)
-            return i;
-        length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", names[i]);
-    }
-    error_set(error, ERROR_INVALID, "--%s must be one of %s; got \"%s\"", option, known, value);
-    return -1;
-}
-
-static bool take_access(struct options *options, const char *value, struct error *error) {
-    static const char *const names[] = {"open", "token", NULL};
-    int index = find_name("access", names, value, error);
-    options->access = index == 0 ? ACCESS_OPEN : ACCESS_TOKEN;
+static bool take_access(const struct option *option, struct options *options, const char *value,
+                        struct error *error) {
+    int index = find_choice(option, value, error);
+    options->access = (enum access_choice)(ACCESS_OPEN + index);
     return index >= 0;
 }
 
-static bool take_students(struct options *options, const char *value, struct error *error) {
-    static const char *const names[] = {"none", "read", "run", NULL};
-    int index = find_name("students", names, value, error);
+static bool take_students(const struct option *option, struct options *options, const char *value,
+                          struct error *error) {
+    int index = find_choice(option, value, error);
     options->students = (enum student_rights)index;
     return index >= 0;
 }
 
-static bool take_token_file(struct options *options, const char *value, struct error *error) {
-    (void)error;
+static bool take_token_file(const struct option *option, struct options *options, const char *value,
+                            struct error *error) {
+    (void)option, (void)error;
     options->token_file = value;
     return true;
 }
 
-static bool take_behind_proxy(struct options *options, const char *value, struct error *error) {
-    static const char *const names[] = {"no", "yes", NULL};
-    int index = find_name("behind-proxy", names, value, error);
-    options->is_behind_proxy = index == 1;
+static bool take_behind_proxy(const struct option *option, struct options *options, const char *value,
+                              struct error *error) {
+    int index = find_choice(option, value, error);
+    options->is_behind_proxy = index == 0;
     return index >= 0;
 }
 
-static bool take_log_level(struct options *options, const char *value, struct error *error) {
-    int index = find_name("log-level", log_level_names, value, error);
+static bool take_log_level(const struct option *option, struct options *options, const char *value,
+                           struct error *error) {
+    int index = find_choice(option, value, error);
     options->log_level = (enum log_level)index;
     return index >= 0;
 }
@@ -102,62 +121,68 @@ static bool take_log_level(struct options *options, const char *value, struct er
 #define NUMBER(member, least, most)                                                                          \
     .number = offsetof(struct options, member), .minimum = (least), .maximum = (most)
 
+static const char *const yes_or_no[] = {"yes", "no", NULL};
+
 static const struct option option_table[] = {
-    {"listen", "ADDRESS:PORT", "127.0.0.1:8080", "where to listen; port 0 takes a free one",
+    {"listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one", .default_value = "127.0.0.1:8080",
      .take = take_listen},
-    {"data", "DIR", "the user's data directory", "where all state is kept", .take = take_data},
-    {"workers", "N", "as many as cores", "how many runs train at once", NUMBER(workers, 1, 256)},
-    {"memory-mb", "N", "half of the machine's or container's",
-     "how much memory runs may take together; each worker's run may take its share of it",
-     NUMBER(memory_mb, 16, 100000000)},
-    {"web", "DIR", "the page inside the program", "serve the page's files from this folder instead",
-     .take = take_web},
-    {"host", "NAME[,NAME...]", "none", "further host names that requests may use", .take = take_host},
-    {"access", "open|token", "none on loopback; elsewhere it must be given",
+    {"data", "DIR", "where all state is kept", .default_note = "the user's data directory",
+     .take = take_data},
+    {"workers", "N", "how many runs train at once", .default_note = "as many as cores",
+     NUMBER(workers, 1, 256)},
+    {"memory-mb", "N", "how much memory runs may take together; each worker's run may take its share of it",
+     .default_note = "half of the machine's or container's", NUMBER(memory_mb, 16, 100000000)},
+    {"web", "DIR", "serve the page's files from this folder instead",
+     .default_note = "the page inside the program", .take = take_web},
+    {"host", "NAME[,NAME...]", "further host names that requests may use", .default_note = "none",
+     .take = take_host},
+    {"access", NULL,
      "open: whoever reaches the service may do everything; token: whoever has the token is the lecturer, all "
      "others are students",
-     .take = take_access},
-    {"students", "none|read|run", "none", "with --access token: what those without the token may do",
-     .take = take_students},
-    {"token-file", "FILE", "ATTNLAB_TOKEN, else made as DIR/attnlab.token", "where the lecturer's token is",
-     .take = take_token_file},
-    {"student-queued-runs", "N", "20", "how many waiting runs a student may have",
+     .default_note = "none on loopback; elsewhere it must be given", .take = take_access,
+     .choices = access_choice_names + ACCESS_OPEN},
+    {"students", NULL, "with --access token: what those without the token may do", .default_value = "none",
+     .take = take_students, .choices = student_rights_names},
+    {"token-file", "FILE", "where the lecturer's token is",
+     .default_note = "ATTNLAB_TOKEN, else made as DIR/attnlab.token", .take = take_token_file},
+    {"student-queued-runs", "N", "how many waiting runs a student may have", .default_value = "20",
      NUMBER(student_limits.queued_runs, 1, 1000)},
-    {"student-queued-runs-per-address", "N", "500",
+    {"student-queued-runs-per-address", "N",
      "how many waiting runs all students of one address may have, a class behind one router for example",
-     NUMBER(student_limits.queued_runs_per_address, 1, 1000)},
-    {"student-epochs", "N", "200", "the most epochs in a student's run",
+     .default_value = "500", NUMBER(student_limits.queued_runs_per_address, 1, 1000)},
+    {"student-epochs", "N", "the most epochs in a student's run", .default_value = "200",
      NUMBER(student_limits.epochs, 1, 1000000)},
-    {"student-width", "N", "128", "the largest model width in a student's run",
+    {"student-width", "N", "the largest model width in a student's run", .default_value = "128",
      NUMBER(student_limits.width, 1, 1000000)},
-    {"student-sequence-length", "N", "512", "the longest sequence in a student's run",
+    {"student-sequence-length", "N", "the longest sequence in a student's run", .default_value = "512",
      NUMBER(student_limits.sequence_length, 1, 1000000)},
-    {"student-examples", "N", "20000", "the most examples in a student's run",
+    {"student-examples", "N", "the most examples in a student's run", .default_value = "20000",
      NUMBER(student_limits.examples, 1, 1000000000)},
-    {"student-memory-mb", "N", "256", "the most memory that a student's run may take",
+    {"student-memory-mb", "N", "the most memory that a student's run may take", .default_value = "256",
      NUMBER(student_limits.memory_mb, 1, 1000000)},
-    {"student-data-mb", "N", "4", "the room for a student's data sets",
+    {"student-data-mb", "N", "the room for a student's data sets", .default_value = "4",
      NUMBER(student_limits.data_mb, 1, 1000000)},
-    {"all-student-data-mb", "N", "400", "the room for all students' data sets together",
+    {"all-student-data-mb", "N", "the room for all students' data sets together", .default_value = "400",
      NUMBER(student_limits.all_data_mb, 1, 1000000)},
-    {"behind-proxy", "yes|no", "no", "a proxy such as nginx sets X-Forwarded-For and X-Forwarded-Proto",
-     .take = take_behind_proxy},
-    {"connections", "N", "4000", "how many connections may be open", NUMBER(connections, 8, 100000)},
-    {"connections-per-address", "N", "1000", "how many of them from one address",
+    {"behind-proxy", NULL, "a proxy such as nginx sets X-Forwarded-For and X-Forwarded-Proto",
+     .default_value = "no", .take = take_behind_proxy, .choices = yes_or_no},
+    {"connections", "N", "how many connections may be open", .default_value = "4000",
+     NUMBER(connections, 8, 100000)},
+    {"connections-per-address", "N", "how many of them from one address", .default_value = "1000",
      NUMBER(connections_per_address, 1, 100000)},
-    {"request-timeout", "SECONDS", "20", "for a request's head; for its body and its answer, more if large",
-     NUMBER(request_timeout, 1, 3600)},
-    {"idle-timeout", "SECONDS", "60", "for a connection on which nothing moves",
+    {"request-timeout", "SECONDS", "for a request's head; for its body and its answer, more if large",
+     .default_value = "20", NUMBER(request_timeout, 1, 3600)},
+    {"idle-timeout", "SECONDS", "for a connection on which nothing moves", .default_value = "60",
      NUMBER(idle_timeout, 1, 3600)},
-    {"log-level", "error|warning|info|debug", "warning",
-     "what is logged on standard error; info has a line for every request", .take = take_log_level},
+    {"log-level", NULL, "what is logged on standard error; info has a line for every request",
+     .default_value = "warning", .take = take_log_level, .choices = log_level_names},
 };
 enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
 static bool take_value(const struct option *option, struct options *options, const char *value,
                        struct error *error) {
     if (option->take)
-        return option->take(options, value, error);
+        return option->take(option, options, value, error);
     char *end;
     unsigned long number = strtoul(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end || number < option->minimum || number > option->maximum) {
@@ -180,14 +205,30 @@ static void choose_default_data(struct options *options) {
     options->data = options->default_data;
 }
 
+static bool read_defaults(struct options *options, struct error *error) {
+    choose_default_data(options);
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const struct option *option = &option_table[i];
+        if (option->default_value && !take_value(option, options, option->default_value, error))
+            return false;
+    }
+    return true;
+}
+
+/* What the environment says; NULL for nothing. */
+static const char *environment_value(const struct option *option) {
+    char name[64] = "ATTNLAB_";
+    size_t length = strlen(name);
+    for (const char *c = option->name; *c; c++)
+        name[length++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
 static bool read_environment(struct options *options, struct error *error) {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        char name[64] = "ATTNLAB_";
-        size_t length = strlen(name);
-        for (const char *c = option_table[i].name; *c; c++)
-            name[length++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
-        const char *value = getenv(name);
-        if (value && *value && !take_value(&option_table[i], options, value, error))
+        const char *value = environment_value(&option_table[i]);
+        if (value && !take_value(&option_table[i], options, value, error))
             return false;
     }
     return true;
@@ -198,6 +239,20 @@ static const struct option *find_option(const char *argument, size_t length) {
         if (strlen(option_table[i].name) == length && strncmp(option_table[i].name, argument, length) == 0)
             return &option_table[i];
     return NULL;
+}
+
+const char *options_environment_value(const char *name) {
+    const struct option *option = find_option(name, strlen(name));
+    const char *value = environment_value(option);
+    return value ? value : option->default_value;
+}
+
+/* What stands for the value in the help. */
+static const char *value_name(const struct option *option, char *text, size_t size) {
+    if (option->value_name)
+        return option->value_name;
+    join_choices(option->choices, "|", text, size);
+    return text;
 }
 
 static bool set_unknown_error(const char *argument, struct error *error) {
@@ -223,8 +278,9 @@ static bool read_arguments(struct options *options, int count, char *const *argu
         if (!value && ++i < count)
             value = arguments[i];
         if (!value) {
+            char name[128];
             return error_set(error, ERROR_INVALID, "--%s needs a value: %s", option->name,
-                             option->value_name);
+                             value_name(option, name, sizeof name));
         }
         if (!take_value(option, options, value, error))
             return false;
@@ -258,31 +314,17 @@ static bool check_access(const struct options *options, struct error *error) {
 
 bool options_read(struct options *options, int argument_count, char *const *arguments, struct error *error) {
     const char *token = getenv("ATTNLAB_TOKEN");
-    *options = (struct options){.listen = "127.0.0.1:8080",
-                                .token = token && *token ? token : NULL,
-                                .student_limits = {.queued_runs = 20,
-                                                   .queued_runs_per_address = 500,
-                                                   .epochs = 200,
-                                                   .width = 128,
-                                                   .sequence_length = 512,
-                                                   .examples = 20000,
-                                                   .memory_mb = 256,
-                                                   .data_mb = 4,
-                                                   .all_data_mb = 400},
-                                .connections = 4000,
-                                .connections_per_address = 1000,
-                                .request_timeout = 20,
-                                .idle_timeout = 60,
-                                .log_level = LOG_WARNING};
-    choose_default_data(options);
-    return read_environment(options, error) && read_arguments(options, argument_count, arguments, error) &&
-           check_access(options, error);
+    *options = (struct options){.token = token && *token ? token : NULL};
+    return read_defaults(options, error) && read_environment(options, error) &&
+           read_arguments(options, argument_count, arguments, error) && check_access(options, error);
 }
 
 void options_write_help(FILE *file) {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const struct option *option = &option_table[i];
-        fprintf(file, "  --%s %s\n        %s (default: %s)\n", option->name, option->value_name, option->help,
-                option->default_text);
+        char name[128];
+        fprintf(file, "  --%s %s\n        %s (default: %s)\n", option->name,
+                value_name(option, name, sizeof name), option->help,
+                option->default_value ? option->default_value : option->default_note);
     }
 }

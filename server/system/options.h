@@ -15,6 +15,9 @@
 /* Who may use the service (access.h). Local: nobody was asked, for it listens on loopback only. */
 enum access_choice { ACCESS_LOCAL, ACCESS_OPEN, ACCESS_TOKEN };
 enum student_rights { STUDENTS_NONE, STUDENTS_READ, STUDENTS_RUN };
+/* In the order of the enumerations, NULL-terminated. */
+extern const char *const access_choice_names[];
+extern const char *const student_rights_names[];
 
 /* What one student may ask for; the lecturer is bound by none of it. */
 struct student_limits {
@@ -47,6 +50,9 @@ struct options {
 
 /* Defaults, then environment, then the command line. ERROR_INVALID names the option and what is allowed. */
 bool options_read(struct options *options, int argument_count, char *const *arguments, struct error *error);
+/* The value that the option `name` has without a command line: the environment's, or its default; NULL for
+ * neither. There must be such an option. */
+const char *options_environment_value(const char *name);
 void options_write_help(FILE *file);
 
 #endif
