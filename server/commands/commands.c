@@ -1,4 +1,4 @@
-/* What the subcommands have in common. Apart from main.c, so that tests can link it. */
+/* Code shared by the subcommands. It is separate from main.c so that tests can link it. */
 #include "server/commands/commands.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@ int command_serve(int count, char *const *arguments);
 int command_run(int count, char *const *arguments);
 int command_health(int count, char *const *arguments);
 
-/* Prints the error and returns the exit status that fits it. */
+/* Prints the error and returns the matching exit status. */
 int command_fail(const struct error *error);
 
 #endif

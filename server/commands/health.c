@@ -1,4 +1,4 @@
-/* attnlab health: asks a running service whether it is well. */
+/* attnlab health: asks a running service for its health. */
 #include "server/commands/commands.h"
 #include "server/system/options.h"
 
@@ -54,7 +54,7 @@ static int connect_to(const char *host, const char *port) {
     return connection;
 }
 
-/* The status of the answer; 0 where there is none. */
+/* The status of the answer; 0 if there is none. */
 static int ask_health(int connection) {
     static const char request[] = "GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     char answer[64] = "";
@@ -72,7 +72,7 @@ int command_health(int count, char *const *arguments) {
     char standard[300];
     char host[256];
     char port[16];
-    /* Where a service with this environment listens; to connect to the address 0.0.0.0 is to ask this
+    /* The address on which a service with this environment listens. Connecting to 0.0.0.0 reaches this
      * machine. */
     snprintf(standard, sizeof standard, "http://%s/", options_environment_value("listen"));
     url = url && *url ? url : standard;

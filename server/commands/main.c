@@ -13,14 +13,14 @@ static void print_help(void) {
     printf("attnlab %s: watch attention being learnt\n\n"
            "  attnlab [serve] [options]                  serve the page and the API\n"
            "  attnlab run EXPERIMENT [--name value ...]  run one experiment here; run --help lists them\n"
-           "  attnlab health [--url URL]                 exit status 0 where the service answers\n"
+           "  attnlab health [--url URL]                 exit with status 0 if the service is well\n"
            "  attnlab --help | --version\n\n"
-           "Options of serve, each also as an environment variable such as ATTNLAB_LISTEN:\n",
+           "Options of serve; each can also be set in the environment, such as ATTNLAB_LISTEN:\n",
            ATTNLAB_VERSION);
     options_write_help(stdout);
 }
 
-/* A result that could not be written, to a full disk for example, is a failure. */
+/* Fails if the output could not be written, for example to a full disk. */
 static int finish_output(int status) {
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
@@ -51,7 +51,8 @@ int main(int argument_count, char **arguments) {
     if (strcmp(first, "serve") == 0)
         return command_serve(argument_count - 2, arguments + 2);
     if (*first && *first != '-') {
-        fprintf(stderr, "attnlab: unknown command %s; there are serve, run and health (see --help)\n", first);
+        fprintf(stderr, "attnlab: unknown command %s; the commands are serve, run and health (see --help)\n",
+                first);
         return EXIT_BAD_OPTION;
     }
     return command_serve(argument_count - 1, arguments + 1);

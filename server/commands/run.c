@@ -1,4 +1,5 @@
-/* attnlab run: one experiment in the foreground, with no service, on as many cores as it is given. */
+/* attnlab run: runs one experiment in the foreground, without a service, on as many cores as there are
+ * workers. */
 #include "server/commands/commands.h"
 
 #include "core/experiments/experiment.h"
@@ -80,14 +81,14 @@ static void print_parameters(const struct experiment *experiment) {
     }
 }
 
-/* What the command line says. */
+/* The parsed command line. */
 struct run_arguments {
     const struct experiment *experiment;
     struct parameter_set parameters;
     bool is_json;
 };
 
-/* Whether it is an option of the service that counts here too, not a parameter. */
+/* Whether the argument is an option of the service that also applies here, and not a parameter. */
 static bool is_option(const char *argument) {
     static const char *const names[] = {"--data", "--workers"};
     size_t length = strcspn(argument, "=");
@@ -97,7 +98,7 @@ static bool is_option(const char *argument) {
     return false;
 }
 
-/* They are needed before the parameters are checked: data sets are looked for in the data directory. */
+/* Reads the options first, because checking the parameters needs the data directory with the data sets. */
 static bool read_options(struct options *options, int count, char *const *arguments, struct error *error) {
     int picked_count = 0;
     char **picked = calloc((size_t)count + 1, sizeof *picked);
@@ -115,7 +116,7 @@ static bool read_options(struct options *options, int count, char *const *argume
     return is_read;
 }
 
-/* Takes "--name" and its value, or adds a fault; returns how many arguments that were. */
+/* Reads "--name" and its value, or adds a fault. Returns the number of arguments consumed. */
 static int read_argument(struct run_arguments *run, int count, char *const *arguments,
                          struct parameter_faults *faults) {
     const char *argument = arguments[0];
@@ -146,7 +147,7 @@ static int read_argument(struct run_arguments *run, int count, char *const *argu
     return equals || !value ? 1 : 2;
 }
 
-/* Returns the exit status, 0 where all is well; every fault is printed. */
+/* Reads and checks the parameters. Prints every fault and returns the exit status, 0 if there is none. */
 static int read_run(struct run_arguments *run, const struct data_source *data, int count,
                     char *const *arguments) {
     struct parameter_faults faults = {0};
@@ -179,7 +180,7 @@ static bool print_result(const struct run_arguments *run, const struct text *res
     return json || error_set(error, ERROR_INTERNAL, "the result cannot be shown");
 }
 
-/* The one task of the workers, and what comes of it. */
+/* The only task of the workers, and its result. */
 struct job {
     const struct run_arguments *run;
     const struct data_source *data;
@@ -233,7 +234,7 @@ static bool run_experiment(const struct run_arguments *run, const struct data_so
 static const struct experiment *find_experiment(const char *name) {
     const struct experiment *experiment = experiment_find(name);
     if (!experiment) {
-        fprintf(stderr, "attnlab: there is no experiment %s; there are", name);
+        fprintf(stderr, "attnlab: there is no experiment %s; the experiments are", name);
         for (size_t i = 0; experiment_table[i]; i++)
             fprintf(stderr, "%s %s", i ? "," : "", experiment_table[i]->name);
         fprintf(stderr, "\n");

@@ -1,4 +1,4 @@
-/* attnlab serve: the daemon, from its options to its clean end. */
+/* attnlab serve: the daemon, from reading its options to a clean shutdown. */
 #include "server/api/api.h"
 #include "server/commands/commands.h"
 #include "server/http/http.h"
@@ -14,7 +14,7 @@
 
 enum { ENDING_SECONDS = 4 };
 
-/* Hundreds of event streams need as many descriptors; the soft limit is often 1,024. */
+/* Hundreds of event streams need as many descriptors, and the soft limit is often only 1,024. */
 static void raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -23,7 +23,7 @@ static void raise_descriptor_limit(void) {
     }
 }
 
-/* Set by whichever thread the system gives the signal to. */
+/* Set in whichever thread handles the signal. */
 static sem_t ending_wanted;
 static volatile sig_atomic_t ending_signal;
 
@@ -32,9 +32,9 @@ static void want_ending(int signal_number) {
     sem_post(&ending_wanted);
 }
 
-/* Handles the signals that end the service, and blocks them before any thread of ours starts, so that none of
- * those is interrupted. A handler rather than sigwait, because a library may have started a thread of its own
- * before main, in which nothing is blocked. */
+/* Handles the signals that end the service, and blocks them before any thread of ours starts, so that no such
+ * thread is interrupted. It uses a handler instead of sigwait because a library may have started a thread
+ * before main, in which the signals are not blocked. */
 static void take_signals(sigset_t *ending) {
     struct sigaction action = {.sa_handler = want_ending, .sa_flags = SA_RESTART};
     sem_init(&ending_wanted, 0, 0);
@@ -56,13 +56,13 @@ static void wait_for_signal(const sigset_t *ending) {
     pthread_sigmask(SIG_BLOCK, ending, NULL);
 }
 
-/* A training step of a very large run may outlast the time that there is to end in. Every epoch is stored, so
- * leaving in the middle of a step loses no more than that step. */
+/* A training step of a very large run may take longer than the time allowed for the shutdown. Every epoch is
+ * stored, so exiting in the middle of a step loses no more than that step. */
 static void *leave_in_time(void *argument) {
     const struct options *options = argument;
     sleep(ENDING_SECONDS);
     log_write(options->log_level, LOG_WARNING,
-              "a training step takes too long; it is done again after the next start");
+              "a training step takes too long; it will be repeated after the next start");
     _exit(EXIT_SUCCESS);
 }
 

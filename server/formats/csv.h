@@ -4,15 +4,15 @@
 
 #include "server/formats/text.h"
 
-/* One field, quoted where it must be. What a spreadsheet would take for a formula, and is no number, gets a
- * quote before it. */
+/* Appends a field, quoted if necessary. A text that a spreadsheet would take for a formula, and that is not a
+ * number, gets a single quote before it. */
 void csv_append_field(struct text *text, const char *field);
-/* A number, or an empty field where it is not finite. */
+/* Appends a number, or an empty field if it is not finite. */
 void csv_append_number(struct text *text, double value);
 void csv_append_real(struct text *text, float value);
 /* Ends the row. */
 void csv_end_row(struct text *text);
-/* "," between fields. */
+/* Appends the comma between two fields. */
 void csv_next_field(struct text *text);
 
 /* NumPy's format, version 1.0: float32, C order, [rows][columns]. */

@@ -1,4 +1,4 @@
-/* A data source without a service: see file_source.h. */
+/* The data source of the command line: see file_source.h. */
 #include "server/formats/file_source.h"
 
 #include "core/tasks/dataset.h"

@@ -11,22 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Six digits always survive float32: a shorter text is one of six digits that end in zeros. */
+/* float32 preserves any six digits, so the search starts at six; shorter texts are six digits that end in
+ * zeros. */
 enum { SURE_DIGITS = 6, FLOAT32_DIGITS = 9, EXACT_POWER = 22 };
 
 static const double power_of_ten[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* A parser that goes straight to float32 rounds once, one that goes through float64 twice; they can differ
- * only where the float64 lies halfway between two float32. */
+/* A parser that reads float32 directly rounds once; one that goes through float64 rounds twice. Their results
+ * differ only if the float64 lies halfway between two float32. */
 static bool is_float32_midpoint(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return (bits & 0x1fffffffu) == 0x10000000u;
 }
 
-/* floor(log10(magnitude)), in the range of the exact powers; elsewhere something beyond it. */
+/* floor(log10(magnitude)) within the range of the exact powers; outside it, any value beyond the range. */
 static int decimal_exponent(double magnitude) {
     int exponent = (int)floor(ilogb(magnitude) * 0.30102999566398120); /* log10(2): this one or the next */
     if (abs(exponent) >= EXACT_POWER)
@@ -65,7 +66,7 @@ static void append_decimal(struct text *text, uint64_t q, int scale) {
     int count = 0;
     for (; q > 0; q /= 10)
         reversed[count++] = (char)('0' + q % 10);
-    int exponent = count - 1 - scale; /* of the first digit */
+    int exponent = count - 1 - scale; /* the power of ten of the first digit */
     char out[64];
     int length = 0;
     if (exponent < -5 || exponent > 14) {
@@ -76,7 +77,8 @@ static void append_decimal(struct text *text, uint64_t q, int scale) {
             out[length++] = reversed[--count];
         length += snprintf(out + length, sizeof out - (size_t)length, "e%d", exponent);
     } else {
-        int place = exponent < 0 ? 0 : exponent; /* of the next digit; below 0 behind the point */
+        int place =
+            exponent < 0 ? 0 : exponent; /* the power of ten of the next digit; negative after the point */
         for (; place >= 0 || count > 0; place--) {
             if (place == -1)
                 out[length++] = '.';

@@ -26,7 +26,7 @@ void json_add_unknown_fault(const char *field, const struct parameter_set *set, 
         text_append_format(&known, "%s%s", known.length ? ", " : "", set->declarations[i].name);
     for (; reserved && *reserved; reserved++)
         text_append_format(&known, "%s%s", known.length ? ", " : "", *reserved);
-    parameter_faults_add(faults, field, "is not known; known are %s", known.length ? known.bytes : "none");
+    parameter_faults_add(faults, field, "is not known (known: %s)", known.length ? known.bytes : "none");
     text_free(&known);
 }
 
@@ -84,7 +84,7 @@ static bool read_text_list(struct parameter_set *set, size_t index, const json_t
     return is_list;
 }
 
-/* Copies a row of numbers; false where it is not one of `columns` numbers. */
+/* Copies a row of numbers; false if it does not have exactly `columns` numbers. */
 static bool read_row(const json_t *row, size_t columns, float *values) {
     if (!json_is_array(row) || json_array_size(row) != columns)
         return false;

@@ -29,7 +29,7 @@ static void write_maximum_length(struct text *text, const char *key,
         json_write_integer(text, key, (int64_t)declaration->length_maximum);
 }
 
-/* The default of a list is declared as its members separated by commas. */
+/* A list's default is declared as a text of its members, separated by commas. */
 static void write_list_default(struct text *text, const struct parameter_declaration *declaration) {
     char *members = declaration->default_text ? strdup(declaration->default_text) : NULL;
     if (!members) {

@@ -5,7 +5,7 @@
 
 enum { CELL_SIZE = 64, SHOWN_MAXIMUM = 16 };
 
-/* A value as one cell of a table. */
+/* Writes a value as one cell of a table. */
 static void format_cell(const json_t *value, char cell[CELL_SIZE]) {
     if (json_is_string(value))
         snprintf(cell, CELL_SIZE, "%s", json_string_value(value));
@@ -59,7 +59,7 @@ static void print_table(FILE *file, const json_t *list) {
         print_row(file, first, json_array_get(list, i));
 }
 
-/* `depth` is that of nested objects, for the indent. */
+/* `depth` counts the enclosing objects, for the indentation. */
 static void print_value(FILE *file, const char *key, const json_t *value, int depth) {
     char cell[CELL_SIZE];
     if (json_is_object(value)) {

@@ -1,4 +1,5 @@
-/* A result for people at a terminal: scalars a line each, lists of objects and matrices as tables. */
+/* Prints a result for people at a terminal: each scalar on a line, lists of objects and matrices as
+ * tables. */
 #ifndef ATTNLAB_SERVER_FORMATS_READABLE_H
 #define ATTNLAB_SERVER_FORMATS_READABLE_H
 

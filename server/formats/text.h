@@ -1,8 +1,8 @@
-/* A growable run of bytes: what answers, events and files are built in.
+/* A growable run of bytes, for building answers, events and files.
  *
- * Zero-initialised it is empty. An allocation that fails is remembered in `failed` and later appends do
- * nothing, so that a caller builds the whole text and looks once. `bytes` is always NUL-terminated once
- * anything was appended. */
+ * A zero-initialised text is empty. If an allocation fails, `failed` is set and later appends do nothing, so
+ * that a caller can build the whole text and check once. Once anything has been appended, `bytes` is
+ * NUL-terminated. */
 #ifndef ATTNLAB_SERVER_FORMATS_TEXT_H
 #define ATTNLAB_SERVER_FORMATS_TEXT_H
 
@@ -21,7 +21,7 @@ void text_append_string(struct text *text, const char *string);
 void text_append_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *text);
 
-/* The bytes, now the caller's (release with free()); the text is empty again. NULL if an append failed. */
+/* Empties the text and returns its bytes, which the caller releases with free(). NULL if an append failed. */
 char *text_release(struct text *text);
 
 #endif

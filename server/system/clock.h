@@ -1,4 +1,4 @@
-/* What time it is: by a clock that only goes forward, and by the one on the wall. */
+/* The time, by a monotonic clock and by the wall clock. */
 #ifndef ATTNLAB_SERVER_SYSTEM_CLOCK_H
 #define ATTNLAB_SERVER_SYSTEM_CLOCK_H
 

@@ -22,7 +22,7 @@ static bool read_all(int descriptor, char *bytes, size_t size) {
     return true;
 }
 
-/* A descriptor of a regular file that is not too large, and its size; -1 with an error. */
+/* Opens a regular file that is not too large and sets *size. Returns its descriptor, or -1 with an error. */
 static int open_file(const char *path, off_t *size, struct error *error) {
     struct stat status;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -30,7 +30,7 @@ static int open_file(const char *path, off_t *size, struct error *error) {
         error_set(error, ERROR_MISSING, "cannot read %s: %s", path,
                   descriptor < 0 ? strerror(errno) : "it is not a file");
     else if (status.st_size > SIZE_LIMIT)
-        error_set(error, ERROR_TOO_LARGE, "%s has %lld bytes; at most %d are read", path,
+        error_set(error, ERROR_TOO_LARGE, "%s has %lld bytes; the limit is %d", path,
                   (long long)status.st_size, SIZE_LIMIT);
     else {
         *size = status.st_size;
@@ -56,7 +56,7 @@ bool file_read(const char *path, void **bytes, size_t *size, struct error *error
     is_read = read_all(descriptor, contents, (size_t)length);
     if (!is_read) {
         error_set(error, ERROR_UNAVAILABLE, "cannot read %s: %s", path,
-                  errno ? strerror(errno) : "it became shorter");
+                  errno ? strerror(errno) : "the file was truncated meanwhile");
         goto cleanup;
     }
     contents[length] = '\0';
@@ -69,11 +69,11 @@ cleanup:
     return is_read;
 }
 
-/* The path of a file that a user names. */
+/* Makes the path of a file that a user names. */
 static bool name_file(const char *directory, const char *name, char path[PATH_SIZE], struct error *error) {
     static const char own_prefix[] = "attnlab.";
     if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') || strlen(name) > NAME_LENGTH)
-        return error_set(error, ERROR_INVALID, "\"%.100s\" is not the plain name of a file", name);
+        return error_set(error, ERROR_INVALID, "\"%.100s\" is not a plain file name", name);
     if (strncmp(name, own_prefix, sizeof own_prefix - 1) == 0)
         return error_set(error, ERROR_INVALID, "\"%.100s\" is one of attnlab's own files", name);
     int length = snprintf(path, PATH_SIZE, "%s/%s", directory, name);

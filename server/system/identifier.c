@@ -8,8 +8,8 @@
 
 enum { TIME_CHARACTERS = 10, RANDOM_CHARACTERS = 16 };
 
-/* Strictly increasing even where the clock stands still or is set back. All of the process share it: ids have
- * to be unique there. */
+/* A timestamp that strictly increases even if the clock stands still or is set back. It is shared by the
+ * whole process, in which ids must be unique. */
 static int64_t next_stamp(void) {
     static _Atomic int64_t newest;
     int64_t now = clock_wall_ms(), previous = atomic_load(&newest), stamp;

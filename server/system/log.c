@@ -22,11 +22,12 @@ void log_write(enum log_level wanted, enum log_level level, const char *format, 
     vsnprintf(line + head, sizeof line - (size_t)head - 1, format, arguments);
     va_end(arguments);
     for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f) /* a line stays a line, and a terminal what it is */
+        if ((unsigned char)*c < ' ' ||
+            *c == 0x7f) /* no control character breaks the line or reaches a terminal */
             *c = '?';
     size_t length = strlen(line);
     line[length++] = '\n';
-    /* A log that cannot be written is nobody's failure. */
+    /* If the log cannot be written, there is nowhere to report it. */
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Where no memory size can be learnt. */
+/* Used if the size of the memory cannot be determined. */
 static const unsigned long long otherwise_bytes = 1ull << 31;
 
 static unsigned long long machine_bytes(void) {
@@ -15,7 +15,8 @@ static unsigned long long machine_bytes(void) {
                                       : otherwise_bytes;
 }
 
-/* A container's limit: its control group's, which it sees as the root. "max", or no file: none. */
+/* A container's limit is that of its control group, which it sees as the root. "max" or no file means no
+ * limit. */
 static unsigned long long container_bytes(void) {
     char text[32] = "";
     FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");

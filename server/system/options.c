@@ -12,17 +12,17 @@
 
 struct option {
     const char *name;       /* "log-level": --log-level, and ATTNLAB_LOG_LEVEL in the environment */
-    const char *value_name; /* for the help; NULL: the choices say it */
+    const char *value_name; /* for the help; NULL: the choices are shown instead */
     const char *help;
-    /* Taken first, before the environment and the command line. NULL: there is none, and the note says what
-     * holds instead. */
+    /* Applied first, before the environment and the command line. If NULL, there is no default, and the note
+     * describes what applies instead. */
     const char *default_value;
     const char *default_note;
-    /* Checks and takes the value; NULL for a whole number from `minimum` to `maximum`. */
+    /* Checks and stores the value; NULL for a whole number from `minimum` to `maximum`. */
     bool (*take)(const struct option *option, struct options *options, const char *value,
                  struct error *error);
     const char *const *choices; /* NULL-terminated; NULL: any value that `take` accepts */
-    size_t number;              /* the number's place in struct options */
+    size_t number;              /* the number's offset in struct options */
     unsigned long minimum, maximum;
 };
 
@@ -36,7 +36,7 @@ static void join_choices(const char *const *choices, const char *separator, char
         length += (size_t)snprintf(text + length, size - length, "%s%s", i ? separator : "", choices[i]);
 }
 
-/* The place of `value` among the choices; -1 and an error that lists them if it is none of them. */
+/* The index of `value` in the choices; if it is not one of them, -1 and an error that lists them. */
 static int find_choice(const struct option *option, const char *value, struct error *error) {
     char known[128];
     for (int i = 0; option->choices[i]; i++)
@@ -62,7 +62,7 @@ static bool take_listen(const struct option *option, struct options *options, co
 static bool take_data(const struct option *option, struct options *options, const char *value,
                       struct error *error) {
     if (!*value)
-        return error_set(error, ERROR_INVALID, "--%s must be a directory; got nothing", option->name);
+        return error_set(error, ERROR_INVALID, "--%s needs a directory; its value is empty", option->name);
     options->data = value;
     return true;
 }
@@ -71,7 +71,8 @@ static bool take_web(const struct option *option, struct options *options, const
                      struct error *error) {
     struct stat status;
     if (stat(value, &status) != 0 || !S_ISDIR(status.st_mode))
-        return error_set(error, ERROR_INVALID, "--%s must be a folder; \"%s\" is none", option->name, value);
+        return error_set(error, ERROR_INVALID, "--%s must be a folder; \"%s\" is not one", option->name,
+                         value);
     options->web = value;
     return true;
 }
@@ -124,31 +125,31 @@ static bool take_log_level(const struct option *option, struct options *options,
 static const char *const yes_or_no[] = {"yes", "no", NULL};
 
 static const struct option option_table[] = {
-    {"listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one", .default_value = "127.0.0.1:8080",
+    {"listen", "ADDRESS:PORT", "where to listen; port 0 picks a free port", .default_value = "127.0.0.1:8080",
      .take = take_listen},
-    {"data", "DIR", "where all state is kept", .default_note = "the user's data directory",
+    {"data", "DIR", "the directory that holds all state", .default_note = "the user's data directory",
      .take = take_data},
-    {"workers", "N", "how many runs train at once", .default_note = "as many as cores",
-     NUMBER(workers, 1, 256)},
-    {"memory-mb", "N", "how much memory runs may take together; each worker's run may take its share of it",
+    {"workers", "N", "how many runs train at once", .default_note = "one per core", NUMBER(workers, 1, 256)},
+    {"memory-mb", "N",
+     "the memory that all runs together may take; each worker's run may take an equal share",
      .default_note = "half of the machine's or container's", NUMBER(memory_mb, 16, 100000000)},
-    {"web", "DIR", "serve the page's files from this folder instead",
-     .default_note = "the page inside the program", .take = take_web},
+    {"web", "DIR", "serve the page's files from this folder instead", .default_note = "the built-in page",
+     .take = take_web},
     {"host", "NAME[,NAME...]", "further host names that requests may use", .default_note = "none",
      .take = take_host},
     {"access", NULL,
-     "open: whoever reaches the service may do everything; token: whoever has the token is the lecturer, all "
-     "others are students",
-     .default_note = "none on loopback; elsewhere it must be given", .take = take_access,
+     "open: everybody who can reach the service may do everything; token: the holder of the token is the "
+     "lecturer, all others are students",
+     .default_note = "none on loopback, required elsewhere", .take = take_access,
      .choices = access_choice_names + ACCESS_OPEN},
     {"students", NULL, "with --access token: what those without the token may do", .default_value = "none",
      .take = take_students, .choices = student_rights_names},
-    {"token-file", "FILE", "where the lecturer's token is",
-     .default_note = "ATTNLAB_TOKEN, else made as DIR/attnlab.token", .take = take_token_file},
+    {"token-file", "FILE", "the file with the lecturer's token",
+     .default_note = "ATTNLAB_TOKEN, else created as DIR/attnlab.token", .take = take_token_file},
     {"student-queued-runs", "N", "how many waiting runs a student may have", .default_value = "20",
      NUMBER(student_limits.queued_runs, 1, 1000)},
     {"student-queued-runs-per-address", "N",
-     "how many waiting runs all students of one address may have, a class behind one router for example",
+     "how many waiting runs all students of one address, such as a class behind one router, may have",
      .default_value = "500", NUMBER(student_limits.queued_runs_per_address, 1, 1000)},
     {"student-epochs", "N", "the most epochs in a student's run", .default_value = "200",
      NUMBER(student_limits.epochs, 1, 1000000)},
@@ -160,22 +161,23 @@ static const struct option option_table[] = {
      NUMBER(student_limits.examples, 1, 1000000000)},
     {"student-memory-mb", "N", "the most memory that a student's run may take", .default_value = "256",
      NUMBER(student_limits.memory_mb, 1, 1000000)},
-    {"student-data-mb", "N", "the room for a student's data sets", .default_value = "4",
+    {"student-data-mb", "N", "the total size of a student's data sets", .default_value = "4",
      NUMBER(student_limits.data_mb, 1, 1000000)},
-    {"all-student-data-mb", "N", "the room for all students' data sets together", .default_value = "400",
+    {"all-student-data-mb", "N", "the total size of all students' data sets", .default_value = "400",
      NUMBER(student_limits.all_data_mb, 1, 1000000)},
-    {"behind-proxy", NULL, "a proxy such as nginx sets X-Forwarded-For and X-Forwarded-Proto",
+    {"behind-proxy", NULL,
+     "yes: trust X-Forwarded-For and X-Forwarded-Proto, which a proxy such as nginx sets",
      .default_value = "no", .take = take_behind_proxy, .choices = yes_or_no},
     {"connections", "N", "how many connections may be open", .default_value = "4000",
      NUMBER(connections, 8, 100000)},
-    {"connections-per-address", "N", "how many of them from one address", .default_value = "1000",
-     NUMBER(connections_per_address, 1, 100000)},
-    {"request-timeout", "SECONDS", "for a request's head; for its body and its answer, more if large",
+    {"connections-per-address", "N", "how many connections one address may have open",
+     .default_value = "1000", NUMBER(connections_per_address, 1, 100000)},
+    {"request-timeout", "SECONDS", "the time for a request's head; large bodies and answers get more",
      .default_value = "20", NUMBER(request_timeout, 1, 3600)},
-    {"idle-timeout", "SECONDS", "for a connection on which nothing moves", .default_value = "60",
+    {"idle-timeout", "SECONDS", "the time after which an idle connection is closed", .default_value = "60",
      NUMBER(idle_timeout, 1, 3600)},
-    {"log-level", NULL, "what is logged on standard error; info has a line for every request",
-     .default_value = "warning", .take = take_log_level, .choices = log_level_names},
+    {"log-level", NULL, "what to log on standard error; info logs every request", .default_value = "warning",
+     .take = take_log_level, .choices = log_level_names},
 };
 enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
@@ -297,7 +299,7 @@ static bool is_loopback(const char *listen) {
            (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
-/* Nobody opens the service to a network by accident. */
+/* Makes sure that nobody opens the service to a network by accident. */
 static bool check_access(const struct options *options, struct error *error) {
     if (options->access == ACCESS_LOCAL && !is_loopback(options->listen)) {
         return error_set(error, ERROR_INVALID,
@@ -305,10 +307,8 @@ static bool check_access(const struct options *options, struct error *error) {
                          "read or run), or --access open for everybody",
                          options->listen);
     }
-    if (options->access == ACCESS_LOCAL && (options->token_file || options->students != STUDENTS_NONE)) {
-        return error_set(error, ERROR_INVALID,
-                         "--token-file and --students are of use only with --access token");
-    }
+    if (options->access == ACCESS_LOCAL && (options->token_file || options->students != STUDENTS_NONE))
+        return error_set(error, ERROR_INVALID, "--token-file and --students work only with --access token");
     return true;
 }
 

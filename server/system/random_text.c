@@ -13,7 +13,8 @@ bool random_text_write(char *text, size_t length, struct error *error) {
         got = getrandom(text, length, 0);
     while (got < 0 && errno == EINTR);
     if (got != (ssize_t)length)
-        return error_set(error, ERROR_UNAVAILABLE, "the system gives no random numbers: %s", strerror(errno));
+        return error_set(error, ERROR_UNAVAILABLE, "cannot get random numbers from the system: %s",
+                         strerror(errno));
     for (size_t i = 0; i < length; i++)
         text[i] = random_text_alphabet[text[i] & 31];
     return true;

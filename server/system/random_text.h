@@ -1,4 +1,4 @@
-/* Random characters that nobody can guess: what ids and secrets are made of. */
+/* Random characters that nobody can guess, for ids and secrets. */
 #ifndef ATTNLAB_SERVER_SYSTEM_RANDOM_TEXT_H
 #define ATTNLAB_SERVER_SYSTEM_RANDOM_TEXT_H
 
