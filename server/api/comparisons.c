@@ -5,6 +5,7 @@
 #include "server/formats/csv.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
+#include "server/runs/json.h"
 
 #include <math.h>
 #include <stdlib.h>

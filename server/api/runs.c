@@ -2,6 +2,7 @@
 #include "server/api/parameters.h"
 
 #include "server/formats/json_writer.h"
+#include "server/runs/json.h"
 #include "server/system/clock.h"
 
 #include <stdio.h>

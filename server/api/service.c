@@ -2,6 +2,7 @@
 #include "server/api/service.h"
 
 #include "server/formats/json_memory.h"
+#include "server/runs/json.h"
 #include "server/runs/workers.h"
 #include "server/store/sqlite.h"
 #include "server/system/memory_limit.h"
@@ -59,7 +60,7 @@ bool service_open(struct service *service, const struct options *options, const 
     service->options = options;
     const struct runs_options runs_options = choose_runs_options(service);
     service->store = store_open_sqlite(options->data, warning, warning_size, error);
-    service->event_log = service->store ? event_log_open(service->store, error) : NULL;
+    service->event_log = service->store ? event_log_open(service->store, run_to_brief_json, error) : NULL;
     service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;
     service->runs = service->datasets ? runs_open(&runs_options, service->store, service->event_log,
                                                   service->datasets, error)

@@ -1,7 +1,7 @@
-/* A run's record while it is active, and the one way in which it changes: stored together with the events
- * that tell of the change. */
-#include "server/runs/internal.h"
+/* The list of active runs, and the changes of their records: see active.h. */
+#include "server/runs/active.h"
 
+#include "server/runs/json.h"
 #include "server/system/clock.h"
 
 #include <stdlib.h>

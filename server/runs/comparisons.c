@@ -1,28 +1,14 @@
-/* Comparisons: several variants times several seeds, one run each, and the table they make.
- *
- * Only labels and seeds are stored; state, progress and rows follow from the runs each time it is asked for.
- */
-#include "server/runs/internal.h"
+/* Comparisons: several variants times several seeds, one run each. */
+#include "server/runs/runs.h"
 
 #include "server/formats/json_writer.h"
+#include "server/runs/active.h"
+#include "server/runs/create.h"
 #include "server/system/clock.h"
 #include "server/system/identifier.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-void comparison_view_clear(struct comparison_view *view) {
-    for (size_t i = 0; view->rows != NULL && i < view->variant_count; i++) {
-        free(view->rows[i].label);
-        free(view->rows[i].accuracies);
-    }
-    free(view->rows);
-    free(view->run_ids);
-    comparison_record_clear(&view->record);
-    *view = (struct comparison_view){0};
-}
 
 static bool record_prepare(struct comparison_record *record, const struct comparison_request *request,
                            struct error *error) {
@@ -98,119 +84,6 @@ cleanup:
     return ok;
 }
 
-/* Makes the empty table of a record, which it takes over. */
-static bool view_prepare(struct comparison_view *view, struct comparison_record *record,
-                         struct error *error) {
-    *view = (struct comparison_view){.record = *record};
-    json_t *labels = json_loads(record->labels_json, 0, NULL);
-    json_t *seeds = json_loads(record->seeds_json, 0, NULL);
-    size_t variants = json_array_size(labels), seed_count = json_array_size(seeds);
-    bool ok = variants > 0 && seed_count > 0;
-    if (!ok)
-        error_set(error, ERROR_INTERNAL, "the comparison %s cannot be read", record->id);
-    if (ok) {
-        view->run_ids = calloc(variants * seed_count, sizeof *view->run_ids);
-        view->rows = calloc(variants, sizeof *view->rows);
-        view->variant_count = variants;
-        view->seed_count = seed_count;
-        ok = view->run_ids != NULL && view->rows != NULL;
-    }
-    for (size_t i = 0; ok && i < variants; i++) {
-        struct comparison_row *row = &view->rows[i];
-        row->label = strdup(json_string_value(json_array_get(labels, i)));
-        row->accuracies = malloc(seed_count * sizeof *row->accuracies);
-        row->mean = row->worst = row->seconds = NAN;
-        ok = row->label != NULL && row->accuracies != NULL;
-        for (size_t j = 0; ok && j < seed_count; j++)
-            row->accuracies[j] = NAN;
-    }
-    if (!ok)
-        error_set_memory(error, variants * seed_count * sizeof *view->run_ids);
-    json_decref(labels);
-    json_decref(seeds);
-    return ok;
-}
-
-static bool add_result(struct comparison_row *row, size_t seed, const char *result_json,
-                       struct error *error) {
-    if (result_json == NULL)
-        return true;
-    json_t *result = json_loads(result_json, 0, NULL);
-    if (result == NULL)
-        return error_set_memory(error, strlen(result_json));
-    const json_t *accuracy = json_object_get(result, "test_accuracy");
-    const json_t *seconds = json_object_get(result, "seconds");
-    const json_t *parameters = json_object_get(result, "parameter_count");
-    if (json_is_number(accuracy))
-        row->accuracies[seed] = json_number_value(accuracy);
-    if (json_is_number(seconds))
-        row->seconds = (isnan(row->seconds) ? 0 : row->seconds) + json_number_value(seconds);
-    if (json_is_integer(parameters))
-        row->parameter_count = json_integer_value(parameters);
-    json_decref(result);
-    return true;
-}
-
-static void summarise_row(struct comparison_row *row, size_t seed_count) {
-    double sum = 0;
-    size_t known = 0;
-    for (size_t i = 0; i < seed_count; i++) {
-        if (isnan(row->accuracies[i]))
-            continue;
-        sum += row->accuracies[i];
-        known++;
-        row->worst = isnan(row->worst) ? row->accuracies[i] : fmin(row->worst, row->accuracies[i]);
-    }
-    if (known > 0)
-        row->mean = sum / (double)known;
-}
-
-/* One state for all: the worst end once all have ended. */
-static enum run_state common_state(const size_t counts[RUN_STATE_COUNT], size_t total) {
-    size_t unfinished = 0;
-    for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
-        unfinished += run_state_has_ended(state) ? 0 : counts[state];
-    if (counts[RUN_QUEUED] == total && total > 0)
-        return RUN_QUEUED;
-    if (unfinished > 0)
-        return RUN_RUNNING;
-    if (counts[RUN_FAILED] > 0)
-        return RUN_FAILED;
-    return counts[RUN_CANCELLED] > 0 ? RUN_CANCELLED : RUN_SUCCEEDED;
-}
-
-/* A member's result, from wherever it is kept, into its row. */
-static bool add_member(struct runs *runs, struct comparison_view *view, const struct run_record *run,
-                       struct error *error) {
-    struct comparison_row *row = &view->rows[run->comparison_variant];
-    char *large = NULL;
-    bool ok = !run_record_lacks_result(run) || runs->store->read_result(runs->store, run->id, &large, error);
-    ok = ok && add_result(row, run->comparison_seed, large != NULL ? large : run->result_json, error);
-    free(large);
-    return ok;
-}
-
-static bool view_fill(struct runs *runs, struct comparison_view *view, const struct run_record *list,
-                      size_t count, struct error *error) {
-    size_t counts[RUN_STATE_COUNT] = {0};
-    for (size_t i = 0; i < count; i++) {
-        const struct run_record *run = &list[i];
-        if (run->comparison_variant >= view->variant_count || run->comparison_seed >= view->seed_count)
-            continue;
-        memcpy(view->run_ids[run->comparison_variant * view->seed_count + run->comparison_seed], run->id,
-               ID_SIZE);
-        if (!add_member(runs, view, run, error))
-            return false;
-        counts[run->state]++;
-        view->progress_done += run_state_has_ended(run->state);
-    }
-    for (size_t i = 0; i < view->variant_count; i++)
-        summarise_row(&view->rows[i], view->seed_count);
-    view->progress_total = count;
-    view->state = common_state(counts, count);
-    return true;
-}
-
 static bool list_members(struct runs *runs, const char *id, struct run_record **list, size_t *count,
                          struct error *error) {
     struct run_filter filter = {.state = -1, .comparison = id, .limit = 100000};
@@ -222,9 +95,9 @@ static bool view_build(struct runs *runs, struct comparison_record *record, stru
                        struct error *error) {
     struct run_record *list = NULL;
     size_t count = 0;
-    bool ok = view_prepare(view, record, error) &&
+    bool ok = comparison_view_open(view, record, error) &&
               list_members(runs, view->record.id, &list, &count, error) &&
-              view_fill(runs, view, list, count, error);
+              comparison_view_fill(view, runs->store, list, count, error);
     if (!ok)
         comparison_view_clear(view);
     run_records_free(list, count);

@@ -5,8 +5,6 @@
  * never wait for the disk because of somebody's commit. */
 #include "server/runs/event_log.h"
 
-#include "server/runs/runs.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,6 +27,7 @@ struct shared_event {
 
 struct event_log {
     struct store *store;
+    event_payload_writer *write_payload;
     void (*notify)(void *owner, const struct event *event);
     void *notify_owner;
     pthread_mutex_t publishing;
@@ -84,13 +83,15 @@ void event_release(struct event *event) {
         free(event);
 }
 
-struct event_log *event_log_open(struct store *store, struct error *error) {
+struct event_log *event_log_open(struct store *store, event_payload_writer *write_payload,
+                                 struct error *error) {
     struct event_log *log = calloc(1, sizeof *log);
     if (log == NULL) {
         error_set_memory(error, sizeof *log);
         return NULL;
     }
     log->store = store;
+    log->write_payload = write_payload;
     pthread_mutex_init(&log->publishing, NULL);
     pthread_mutex_init(&log->ring, NULL);
     log->forgotten = store->generation(store) << GENERATION_SHIFT;
@@ -243,7 +244,7 @@ static struct event *event_restore(struct event_log *log, const struct event_rec
         struct run_record run;
         char *json = NULL;
         if (log->store->find_run(log->store, record->run_id, &run, error)) {
-            json = run_to_brief_json(&run, NULL, error);
+            json = log->write_payload(&run, NULL, error);
             run_record_clear(&run);
         }
         if (json != NULL)

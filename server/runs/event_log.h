@@ -30,14 +30,19 @@ const char *event_kind_name(enum event_kind kind); /* "state", "epoch", ... */
 
 struct event_log;
 
+/* Makes the payload of an event of an ended run, which the store does not keep, from the run's record
+ * (malloc).
+ */
+typedef char *event_payload_writer(const struct run_record *run, size_t *length, struct error *error);
+
 /* The store is borrowed. */
-struct event_log *event_log_open(struct store *store, struct error *error);
+struct event_log *event_log_open(struct store *store, event_payload_writer *write_payload,
+                                 struct error *error);
 void event_log_close(struct event_log *log);
 
-/* `notify` is called after every published event, from the publishing thread and with no lock of the log or
- * the run manager held. It must be quick: wake suspended readers, no more. Set it before the first event.
- * A reader that found nothing and then goes to sleep can miss an event in between: mark it as waiting first,
- * read once more, then suspend. */
+/* `notify` is called after every published event, from the publishing thread and with no lock held. It must
+ * be quick: wake suspended readers, no more. Set it before the first event. A reader that found nothing and
+ * then goes to sleep can miss an event in between: mark it as waiting first, read once more, then suspend. */
 void event_log_set_listener(struct event_log *log, void (*notify)(void *owner, const struct event *event),
                             void *owner);
 

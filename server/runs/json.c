@@ -1,6 +1,7 @@
-/* Runs and comparisons as the API shows them. */
+/* Writes runs and comparisons: see json.h. */
+#include "server/runs/json.h"
+
 #include "server/formats/json_writer.h"
-#include "server/runs/runs.h"
 #include "server/system/clock.h"
 
 #include <string.h>

@@ -1,20 +1,16 @@
 /* The run manager's life: opening it with what an earlier process left unfinished, starting and stopping the
  * workers. */
-#include "server/runs/internal.h"
-
 #include "server/formats/json_parameters.h"
+#include "server/runs/active.h"
+#include "server/runs/perform.h"
+#include "server/runs/runs.h"
+#include "server/runs/suspects.h"
 #include "server/system/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    QUEUE_LIMIT = 1000,
-    WORKER_NICENESS = 10,
-    ATTEMPTS_LIMIT = 5,
-    SUSPECT_ATTEMPTS = 2,
-    ATTEMPT_SPACING_MS = 30000
-};
+enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10, ATTEMPTS_LIMIT = 5, ATTEMPT_SPACING_MS = 30000 };
 
 /* Ends a run in the store that can no longer be done. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
@@ -76,8 +72,7 @@ static bool restore_run(struct runs *runs, struct run_record *record, struct err
         return false;
     }
     active_run_add(runs, run);
-    run->is_suspect = run->record.attempts >= SUSPECT_ATTEMPTS;
-    runs->suspects += run->is_suspect;
+    suspects_consider(runs, run);
     return true;
 }
 
@@ -133,42 +128,12 @@ void runs_close(struct runs *runs) {
     free(runs);
 }
 
-void runs_wake_workers(struct runs *runs) {
-    if (runs->workers != NULL)
-        workers_wake(runs->workers);
-}
-
-void runs_end_trial(struct runs *runs, const char *id) {
-    pthread_mutex_lock(&runs->mutex);
-    if (strcmp(runs->on_trial, id) == 0) {
-        runs->on_trial[0] = '\0';
-        runs_wake_workers(runs);
-    }
-    pthread_mutex_unlock(&runs->mutex);
-}
-
-/* With the lock held: the suspect that was loaded first, which is the last one in the list; NULL where none
- * waits. */
-static struct active_run *find_suspect(const struct runs *runs) {
-    struct active_run *suspect = NULL;
-    for (struct active_run *run = runs->active; run != NULL && runs->suspects > 0; run = run->next)
-        if (run->is_suspect && run->entry.is_waiting)
-            suspect = run;
-    return suspect;
-}
-
 /* With the lock held: the next run, or NULL. */
 static struct queue_entry *choose_run(struct runs *runs) {
-    if (runs->is_stopping || runs->on_trial[0] != '\0')
+    if (runs->is_stopping || suspects_have_trial(runs))
         return NULL;
-    struct active_run *suspect = find_suspect(runs);
-    if (suspect == NULL)
-        return run_queue_pop(runs->queue);
-    suspect->is_suspect = false;
-    runs->suspects--;
-    memcpy(runs->on_trial, suspect->record.id, ID_SIZE);
-    run_queue_take(runs->queue, &suspect->entry);
-    return &suspect->entry;
+    struct active_run *suspect = suspects_begin_trial(runs);
+    return suspect != NULL ? &suspect->entry : run_queue_pop(runs->queue);
 }
 
 /* struct worker_callbacks' take. */

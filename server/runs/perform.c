@@ -3,10 +3,12 @@
  * An epoch is stored in one transaction before anybody hears of it. Step events only go to those who watch,
  * at most 20 a second and always the last; when a transaction is under way the step waits for its successor,
  * so a step never waits for the disk. */
-#include "server/runs/internal.h"
+#include "server/runs/perform.h"
 
 #include "core/model/models.h"
 #include "server/formats/json_writer.h"
+#include "server/runs/active.h"
+#include "server/runs/suspects.h"
 #include "server/system/clock.h"
 
 #include <stdio.h>
@@ -156,7 +158,7 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
     struct epoch_commit commit = {work, &epoch};
     if (!event_log_publish(work->runs->log, events, count, commit_epoch, &commit, error))
         return false;
-    runs_end_trial(work->runs, work->id);
+    suspects_end_trial(work->runs, work->id);
     return true;
 }
 
@@ -262,5 +264,5 @@ void run_perform(struct runs *runs, struct active_run *run, const struct paralle
     else if (atomic_load(&run->interruption) == INTERRUPTION_CANCEL)
         finish_run(&work, RUN_CANCELLED, NULL, NULL);
     /* Otherwise the service is ending: the run stays unfinished and goes on after the next start. */
-    runs_end_trial(runs, work.id);
+    suspects_end_trial(runs, work.id);
 }

@@ -1,13 +1,16 @@
-/* The run manager: creating, following, cancelling and deleting runs and comparisons.
+/* Runs: creating, following, cancelling and deleting runs and comparisons, and doing them.
  *
  * A run is durable before runs_create returns. Workers (workers.h) take runs from a queue that is fair
  * between owners; unfinished runs are kept in memory, ended ones in the store. What is given out is a copy,
  * so callers hold no locks. All functions may be called from any thread and block for at most one short
- * transaction. Metrics, weights and events are read from the store and the event log directly. */
+ * transaction. Metrics, weights and events are read from the store and the event log directly.
+ *
+ * May call store, formats, system and core; knows nothing of HTTP. Called by access, http (streams), api and
+ * commands. */
 #ifndef ATTNLAB_SERVER_RUNS_RUNS_H
 #define ATTNLAB_SERVER_RUNS_RUNS_H
 
-#include "server/formats/text.h"
+#include "server/runs/comparison_view.h"
 #include "server/runs/datasets.h"
 #include "server/runs/event_log.h"
 #include "server/store/store.h"
@@ -72,16 +75,6 @@ struct runs_counts {
 };
 void runs_count(struct runs *runs, struct runs_counts *counts);
 
-/* The run as the API shows it, as a value inside other JSON. Where the record lacks its result, that is null
- * and "result_omitted" true. `may_delete`: whether who asks may cancel and delete the run; NULL in events,
- * which all get alike. */
-void run_write_json(struct text *text, const char *key, const struct run_record *run, const bool *may_delete);
-/* The same, in any case without a large result: in lists. */
-void run_write_brief_json(struct text *text, const char *key, const struct run_record *run,
-                          const bool *may_delete);
-/* The same, as JSON text: what events tell. `length` may be NULL. Release with free(). */
-char *run_to_brief_json(const struct run_record *run, size_t *length, struct error *error);
-
 struct comparison_request {
     const struct experiment *experiment;
     const char *name;
@@ -96,24 +89,6 @@ struct comparison_request {
     size_t network_limit;
 };
 
-struct comparison_row {
-    char *label;
-    double *accuracies;      /* [seed_count], NAN until known */
-    double mean, worst;      /* of those that are known; NAN while none is */
-    int64_t parameter_count; /* 0 until known */
-    double seconds;          /* of its ended runs together; NAN while none has */
-};
-
-struct comparison_view {
-    struct comparison_record record;
-    enum run_state state;
-    size_t progress_done, progress_total; /* runs */
-    size_t variant_count, seed_count;
-    char (*run_ids)[ID_SIZE]; /* [variant_count][seed_count]; "" where the run was deleted */
-    struct comparison_row *rows;
-};
-void comparison_view_clear(struct comparison_view *view);
-
 bool runs_create_comparison(struct runs *runs, const struct comparison_request *request,
                             struct comparison_view *view, struct error *error);
 bool runs_find_comparison(struct runs *runs, const char *id, struct comparison_view *view,
@@ -123,8 +98,4 @@ bool runs_list_comparisons(struct runs *runs, const char *before, size_t limit, 
 bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison_view *view,
                             struct error *error);
 bool runs_delete_comparison(struct runs *runs, const char *id, struct error *error);
-/* The comparison as the API shows it, as a value inside other JSON. */
-void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view,
-                           bool may_delete);
-
 #endif

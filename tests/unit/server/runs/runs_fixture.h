@@ -2,6 +2,7 @@
 #ifndef ATTNLAB_TESTS_UNIT_SERVER_RUNS_RUNS_FIXTURE_H
 #define ATTNLAB_TESTS_UNIT_SERVER_RUNS_RUNS_FIXTURE_H
 
+#include "server/runs/json.h"
 #include "tests/unit/server/server_fixture.h"
 
 static struct store *store;
@@ -13,7 +14,7 @@ static struct error error;
 static inline void open_all(struct runs_options options, bool start) {
     options.find_experiment = counting_find;
     store = fixture_open_store();
-    log_ = event_log_open(store, &error);
+    log_ = event_log_open(store, run_to_brief_json, &error);
     datasets = datasets_open(store, fixture_directory, &error);
     runs = runs_open(&options, store, log_, datasets, &error);
     ck_assert_msg(runs != NULL, "%s", error.message);

@@ -1,6 +1,7 @@
 /* The event log: order, cursors, what is stored and what is not, resuming in a later process, many threads.
  */
 #include "server/runs/event_log.h"
+#include "server/runs/json.h"
 #include "tests/unit/server/server_fixture.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ static void setup(void) {
     error = (struct error){0};
     fixture_make_directory();
     store = fixture_open_store();
-    log_ = event_log_open(store, &error);
+    log_ = event_log_open(store, run_to_brief_json, &error);
     ck_assert_ptr_nonnull(log_);
     for (int i = 0; i < 4; i++) {
         struct run_record run = {
@@ -34,7 +35,7 @@ static void reopen(void) {
     event_log_close(log_);
     store->close(store);
     store = fixture_open_store();
-    log_ = event_log_open(store, &error);
+    log_ = event_log_open(store, run_to_brief_json, &error);
 }
 
 /* Stores events by way of an update of run0, whatever run they are of. */
