@@ -1,6 +1,7 @@
 /* attention-steps against PyTorch, and what it says to matrices that do not fit. */
 #include "tests/reference/golden_experiment.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
 static struct result_tree tree;
 static const struct experiment *const experiment = &experiment_attention_steps;
@@ -150,25 +151,17 @@ START_TEST(sixty_four_tokens_take_far_less_than_fifty_milliseconds) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("attention-steps");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, NULL, teardown);
-    tcase_add_test(cases, drawn_is_pytorch);
-    tcase_add_test(cases, drawn_takes_other_sizes);
-    tcase_add_test(cases, one_token_looks_at_itself);
-    tcase_add_test(cases, worked_is_pytorch);
-    tcase_add_test(cases, causal_head_is_the_notebook);
-    tcase_add_test(cases, causal_head_can_be_scaled_and_unmasked);
-    tcase_add_test(cases, given_matrices_may_be_cross_attention);
-    tcase_add_test(cases, a_query_that_sees_nothing_gets_zeros);
-    tcase_add_test(cases, products_beyond_float_are_null);
-    tcase_add_test(cases, matrices_that_do_not_fit_are_faults);
-    tcase_add_test(cases, sixty_four_tokens_take_far_less_than_fifty_milliseconds);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, NULL, teardown);
+    tcase_add_test(tests, drawn_is_pytorch);
+    tcase_add_test(tests, drawn_takes_other_sizes);
+    tcase_add_test(tests, one_token_looks_at_itself);
+    tcase_add_test(tests, worked_is_pytorch);
+    tcase_add_test(tests, causal_head_is_the_notebook);
+    tcase_add_test(tests, causal_head_can_be_scaled_and_unmasked);
+    tcase_add_test(tests, given_matrices_may_be_cross_attention);
+    tcase_add_test(tests, a_query_that_sees_nothing_gets_zeros);
+    tcase_add_test(tests, products_beyond_float_are_null);
+    tcase_add_test(tests, matrices_that_do_not_fit_are_faults);
+    tcase_add_test(tests, sixty_four_tokens_take_far_less_than_fifty_milliseconds);
 }

@@ -1,6 +1,7 @@
 /* running-average and scaling against PyTorch; the experiments' table. */
 #include "tests/reference/golden_experiment.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
 #include <stdio.h>
 
@@ -128,22 +129,14 @@ START_TEST(every_experiment_is_found_by_its_name_and_accepts_its_defaults) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("averages and scaling");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, NULL, teardown);
-    tcase_add_test(cases, three_ways_give_one_average);
-    tcase_add_test(cases, averages_of_one_token_and_of_too_many);
-    tcase_add_test(cases, scaling_is_pytorch);
-    tcase_add_test(cases, a_saturated_softmax_has_little_gradient);
-    tcase_add_test(cases, scaling_refuses_what_would_not_fit_and_can_be_cancelled);
-    tcase_add_test(cases, progress_and_cancelling_reach_the_context);
-    tcase_add_test(cases, all_faults_come_out_at_once);
-    tcase_add_test(cases, every_experiment_is_found_by_its_name_and_accepts_its_defaults);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, NULL, teardown);
+    tcase_add_test(tests, three_ways_give_one_average);
+    tcase_add_test(tests, averages_of_one_token_and_of_too_many);
+    tcase_add_test(tests, scaling_is_pytorch);
+    tcase_add_test(tests, a_saturated_softmax_has_little_gradient);
+    tcase_add_test(tests, scaling_refuses_what_would_not_fit_and_can_be_cancelled);
+    tcase_add_test(tests, progress_and_cancelling_reach_the_context);
+    tcase_add_test(tests, all_faults_come_out_at_once);
+    tcase_add_test(tests, every_experiment_is_found_by_its_name_and_accepts_its_defaults);
 }

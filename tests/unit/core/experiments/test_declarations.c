@@ -1,7 +1,6 @@
 /* What every declaration of every experiment has to state. */
 #include "core/experiments/experiments.h"
-
-#include <check.h>
+#include "tests/unit/main.h"
 
 static bool holds_numbers(const struct parameter_declaration *declaration) {
     return declaration->type == PARAMETER_INTEGER || declaration->type == PARAMETER_REAL ||
@@ -32,15 +31,7 @@ START_TEST(parameters_with_an_allowance_have_a_limit) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("declarations");
-    TCase *cases = tcase_create("all");
-    tcase_add_test(cases, parameters_that_hold_numbers_state_their_cost);
-    tcase_add_test(cases, parameters_with_an_allowance_have_a_limit);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_test(tests, parameters_that_hold_numbers_state_their_cost);
+    tcase_add_test(tests, parameters_with_an_allowance_have_a_limit);
 }

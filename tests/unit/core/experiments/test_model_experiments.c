@@ -2,6 +2,7 @@
  * time does. */
 #include "tests/reference/golden_experiment.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
 #include <stdio.h>
 
@@ -228,26 +229,18 @@ START_TEST(a_pass_is_cancelled_within) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("gradient-reach, permutation, cost");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, NULL, teardown);
-    tcase_add_test(cases, gradient_reach_is_pytorch);
-    tcase_add_test(cases, gradient_reach_measures_what_is_asked);
-    tcase_add_test(cases, gradient_reach_falls_through_the_subnormal_numbers_to_zero);
-    tcase_add_test(cases, permutation_is_pytorch);
-    tcase_add_test(cases, permutation_matters_with_positions);
-    tcase_add_test(cases, cost_is_measured);
-    tcase_add_test(cases, tiles_win_in_memory_where_sequences_are_long);
-    tcase_add_test(cases, cost_is_the_median_by_the_contexts_clock);
-    tcase_add_test(cases, a_matrix_that_does_not_fit_is_left_out);
-    tcase_add_test(cases, what_does_not_fit_is_refused);
-    tcase_add_test(cases, runs_can_be_cancelled);
-    tcase_add_test(cases, a_pass_is_cancelled_within);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, NULL, teardown);
+    tcase_add_test(tests, gradient_reach_is_pytorch);
+    tcase_add_test(tests, gradient_reach_measures_what_is_asked);
+    tcase_add_test(tests, gradient_reach_falls_through_the_subnormal_numbers_to_zero);
+    tcase_add_test(tests, permutation_is_pytorch);
+    tcase_add_test(tests, permutation_matters_with_positions);
+    tcase_add_test(tests, cost_is_measured);
+    tcase_add_test(tests, tiles_win_in_memory_where_sequences_are_long);
+    tcase_add_test(tests, cost_is_the_median_by_the_contexts_clock);
+    tcase_add_test(tests, a_matrix_that_does_not_fit_is_left_out);
+    tcase_add_test(tests, what_does_not_fit_is_refused);
+    tcase_add_test(tests, runs_can_be_cancelled);
+    tcase_add_test(tests, a_pass_is_cancelled_within);
 }

@@ -1,5 +1,6 @@
 /* Results: what the composites write, and what becomes of numbers that are not finite. */
 #include "tests/unit/core/experiments/result_tree.h"
+#include "tests/unit/main.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,18 +84,10 @@ START_TEST(bytes_are_base64) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("result");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, values_keep_their_keys_and_kinds);
-    tcase_add_test(cases, numbers_that_are_not_finite_are_null);
-    tcase_add_test(cases, matrices_are_arrays_of_rows);
-    tcase_add_test(cases, bytes_are_base64);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, values_keep_their_keys_and_kinds);
+    tcase_add_test(tests, numbers_that_are_not_finite_are_null);
+    tcase_add_test(tests, matrices_are_arrays_of_rows);
+    tcase_add_test(tests, bytes_are_base64);
 }

@@ -4,6 +4,7 @@
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/core/pretrained/random_weights.h"
 #include "tests/unit/core/tasks/idx_bytes.h"
+#include "tests/unit/main.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -456,28 +457,20 @@ START_TEST(nearest_come_first_and_of_equals_the_lower_row) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("retrieval");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, one_split_takes_the_first_images);
-    tcase_add_test(cases, only_fashion_mnists_classes_have_names);
-    tcase_add_test(cases, the_database_may_come_first);
-    tcase_add_test(cases, several_splits_are_numpys_permutations);
-    tcase_add_test(cases, the_spread_is_that_of_the_splits);
-    tcase_add_test(cases, embeddings_are_kept_for_the_next_run);
-    tcase_add_test(cases, threads_do_not_change_a_bit);
-    tcase_add_test(cases, missing_files_are_named_with_where_they_come_from);
-    tcase_add_test(cases, values_must_fit_together);
-    tcase_add_test(cases, a_run_that_would_take_too_much_memory_is_refused);
-    tcase_add_test(cases, bad_files_end_the_run_with_a_reason);
-    tcase_add_test(cases, a_cancelled_run_says_so);
-    tcase_add_test(cases, nearest_come_first_and_of_equals_the_lower_row);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, one_split_takes_the_first_images);
+    tcase_add_test(tests, only_fashion_mnists_classes_have_names);
+    tcase_add_test(tests, the_database_may_come_first);
+    tcase_add_test(tests, several_splits_are_numpys_permutations);
+    tcase_add_test(tests, the_spread_is_that_of_the_splits);
+    tcase_add_test(tests, embeddings_are_kept_for_the_next_run);
+    tcase_add_test(tests, threads_do_not_change_a_bit);
+    tcase_add_test(tests, missing_files_are_named_with_where_they_come_from);
+    tcase_add_test(tests, values_must_fit_together);
+    tcase_add_test(tests, a_run_that_would_take_too_much_memory_is_refused);
+    tcase_add_test(tests, bad_files_end_the_run_with_a_reason);
+    tcase_add_test(tests, a_cancelled_run_says_so);
+    tcase_add_test(tests, nearest_come_first_and_of_equals_the_lower_row);
 }

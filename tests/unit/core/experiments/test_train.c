@@ -6,6 +6,7 @@
 #include "core/training/inspection.h"
 #include "tests/reference/golden_attention.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
 #include <stdio.h>
 
@@ -358,9 +359,7 @@ START_TEST(a_step_is_cancelled_within) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("train");
-    TCase *tests = tcase_create("train");
+static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, defaults_are_the_chapters);
     tcase_add_loop_test(tests, attention_ends_where_pytorch_ends, 0, COUNT_OF(golden_attention));
@@ -376,10 +375,4 @@ int main(void) {
     tcase_add_loop_test(tests, drawing_is_cancelled_within, 0, 2);
     tcase_add_test(tests, drawing_weights_is_cancelled_within);
     tcase_add_loop_test(tests, a_step_is_cancelled_within, 0, 6);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

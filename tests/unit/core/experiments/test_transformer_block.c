@@ -1,6 +1,7 @@
 /* transformer-block against PyTorch's nn.MultiheadAttention block. */
 #include "tests/reference/golden_experiment.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
 #include <stdio.h>
 
@@ -63,18 +64,10 @@ START_TEST(bad_sizes_are_faults) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("transformer-block");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, NULL, teardown);
-    tcase_add_test(cases, one_block_is_pytorch);
-    tcase_add_test(cases, stacked_blocks_are_pytorch);
-    tcase_add_test(cases, the_parts_add_up);
-    tcase_add_test(cases, bad_sizes_are_faults);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, NULL, teardown);
+    tcase_add_test(tests, one_block_is_pytorch);
+    tcase_add_test(tests, stacked_blocks_are_pytorch);
+    tcase_add_test(tests, the_parts_add_up);
+    tcase_add_test(tests, bad_sizes_are_faults);
 }

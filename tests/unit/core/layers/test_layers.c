@@ -9,6 +9,7 @@
 #include "core/model/model.h"
 #include "tests/reference/golden_layers.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/main.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -249,10 +250,8 @@ START_TEST(large_batches_are_examples_beside_each_other) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    Suite *suite = suite_create("layers");
-    TCase *tests = tcase_create("layers");
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, layers_are_pytorchs, 0, (int)COUNT_OF(layers));
     tcase_add_loop_test(tests, gradients_are_those_of_differences, 0, (int)COUNT_OF(layers));
@@ -264,10 +263,4 @@ int main(void) {
     tcase_add_test(tests, learned_positions);
     tcase_add_test(tests, unused_positions_change_nothing);
     tcase_add_test(tests, attention_weights_can_be_read);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

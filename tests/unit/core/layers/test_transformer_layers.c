@@ -11,6 +11,7 @@
 #include "core/math/matrix.h"
 #include "tests/reference/golden_transformer.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/main.h"
 
 enum { PADDING = 1, CAUSAL = 2, TOKENS = 4 };
 
@@ -280,24 +281,16 @@ START_TEST(vector_kernels_agree_with_torch_too) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    Suite *suite = suite_create("transformer layers");
-    TCase *layers = tcase_create("layers");
-    tcase_add_loop_test(layers, layer_agrees_with_torch, 0, COUNT_OF(cases));
-    tcase_add_loop_test(layers, layer_draws_as_torch, 0, COUNT_OF(cases));
-    tcase_add_loop_test(layers, gradients_agree_with_differences, 0, COUNT_OF(cases));
-    tcase_add_loop_test(layers, unwanted_gradients_are_left_out, 0, COUNT_OF(cases));
-    tcase_add_test(layers, hidden_keys_have_no_weight);
-    tcase_add_test(layers, all_hidden_is_all_zero);
-    tcase_add_test(layers, mean_of_nothing_is_zero);
-    tcase_add_loop_test(layers, padding_does_not_change_what_is_before_it, 0, 4);
-    tcase_add_loop_test(layers, nothing_but_padding_is_all_zero_at_every_length, 0, 3);
-    tcase_add_test(layers, vector_kernels_agree_with_torch_too);
-    suite_add_tcase(suite, layers);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    tcase_add_loop_test(tests, layer_agrees_with_torch, 0, COUNT_OF(cases));
+    tcase_add_loop_test(tests, layer_draws_as_torch, 0, COUNT_OF(cases));
+    tcase_add_loop_test(tests, gradients_agree_with_differences, 0, COUNT_OF(cases));
+    tcase_add_loop_test(tests, unwanted_gradients_are_left_out, 0, COUNT_OF(cases));
+    tcase_add_test(tests, hidden_keys_have_no_weight);
+    tcase_add_test(tests, all_hidden_is_all_zero);
+    tcase_add_test(tests, mean_of_nothing_is_zero);
+    tcase_add_loop_test(tests, padding_does_not_change_what_is_before_it, 0, 4);
+    tcase_add_loop_test(tests, nothing_but_padding_is_all_zero_at_every_length, 0, 3);
+    tcase_add_test(tests, vector_kernels_agree_with_torch_too);
 }

@@ -1,7 +1,7 @@
 /* The arena: what it hands out is aligned, zero and within its block, and sizes never wrap around. */
 #include "core/math/arena.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,16 +60,8 @@ START_TEST(sizes_beyond_memory_are_refused) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("arena");
-    TCase *tests = tcase_create("arena");
+static void add_tests(TCase *tests) {
     tcase_add_test(tests, what_is_handed_out_is_aligned_zero_and_apart);
     tcase_add_test(tests, any_size_is_enough_for_itself);
     tcase_add_test(tests, sizes_beyond_memory_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

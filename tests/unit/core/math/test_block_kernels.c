@@ -6,6 +6,7 @@
 #include "core/math/block_kernels.h"
 #include "core/math/matrix.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/main.h"
 
 enum { LARGEST = 1 << 14, HEADS = 2 };
 
@@ -201,21 +202,13 @@ START_TEST(skipping_padding_changes_nothing_that_is_read) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     chosen = kernels_choose();
-    Suite *suite = suite_create("block kernels");
-    TCase *kernels = tcase_create("kernels");
-    tcase_add_loop_test(kernels, layer_norms_agree, 1, 70);
-    tcase_add_loop_test(kernels, elementwise_kernels_agree, 1, 40);
-    tcase_add_loop_test(kernels, attention_heads_agree, 1, ATTENTION_HEAD_MAXIMUM_STEPS + 1);
-    tcase_add_loop_test(kernels, column_sums_use_every_level, 1, 41);
-    tcase_add_loop_test(kernels, linear_product_adds_its_row, 1, 40);
-    tcase_add_loop_test(kernels, skipping_padding_changes_nothing_that_is_read, 0, 4);
-    suite_add_tcase(suite, kernels);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    tcase_add_loop_test(tests, layer_norms_agree, 1, 70);
+    tcase_add_loop_test(tests, elementwise_kernels_agree, 1, 40);
+    tcase_add_loop_test(tests, attention_heads_agree, 1, ATTENTION_HEAD_MAXIMUM_STEPS + 1);
+    tcase_add_loop_test(tests, column_sums_use_every_level, 1, 41);
+    tcase_add_loop_test(tests, linear_product_adds_its_row, 1, 40);
+    tcase_add_loop_test(tests, skipping_padding_changes_nothing_that_is_read, 0, 4);
 }

@@ -2,8 +2,8 @@
 #include "core/math/kernels.h"
 #include "core/model/adam.h"
 #include "core/random/torch_random.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,10 +236,8 @@ START_TEST(adams_epsilon_stands_beside_the_corrected_root) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     chosen = kernels_choose();
-    Suite *suite = suite_create("kernels");
-    TCase *tests = tcase_create(chosen->name);
     tcase_add_loop_test(tests, hyperbolic_tangent, 1, 70);
     tcase_add_test(tests, extremes_of_tanh);
     tcase_add_test(tests, extremes_of_softmax);
@@ -253,10 +251,4 @@ int main(void) {
 #if defined(__x86_64__)
     tcase_add_loop_test(tests, avx512_gives_the_bits_of_avx2, 1, 64);
 #endif
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -2,8 +2,8 @@
 #include "core/math/matrix.h"
 #include "core/math/matrix_small.h"
 #include "core/random/torch_random.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,18 +100,10 @@ START_TEST(kernels_agree_to_the_bit) {
 END_TEST
 #endif
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    Suite *suite = suite_create("matrix");
-    TCase *tests = tcase_create("products");
     tcase_add_loop_test(tests, products, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
 #if defined(__x86_64__)
     tcase_add_loop_test(tests, kernels_agree_to_the_bit, 0, (int)(sizeof shapes / sizeof shapes[0]));
 #endif
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 /* Parameters: every check with its message, defaults, copies, the command line's notation, nearest names. */
 #include "core/parameters/parse.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -322,29 +322,21 @@ START_TEST(nearest_names) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("parameter");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, what_is_cut_ends_with_a_whole_character);
-    tcase_add_test(cases, numbers_keep_to_their_range);
-    tcase_add_test(cases, whole_numbers_and_reals_stand_for_each_other_where_equal);
-    tcase_add_test(cases, wrong_types_are_faults);
-    tcase_add_test(cases, choices_and_texts);
-    tcase_add_test(cases, long_texts_are_quoted_in_part_and_between_characters);
-    tcase_add_test(cases, lists);
-    tcase_add_test(cases, matrices);
-    tcase_add_test(cases, command_line_notation);
-    tcase_add_test(cases, defaults_fill_in_what_is_unset);
-    tcase_add_test(cases, a_default_that_breaks_its_declaration_is_our_fault);
-    tcase_add_test(cases, copies_are_deep);
-    tcase_add_test(cases, setting_again_replaces_and_a_fault_unsets);
-    tcase_add_test(cases, faults_are_collected);
-    tcase_add_test(cases, nearest_names);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, what_is_cut_ends_with_a_whole_character);
+    tcase_add_test(tests, numbers_keep_to_their_range);
+    tcase_add_test(tests, whole_numbers_and_reals_stand_for_each_other_where_equal);
+    tcase_add_test(tests, wrong_types_are_faults);
+    tcase_add_test(tests, choices_and_texts);
+    tcase_add_test(tests, long_texts_are_quoted_in_part_and_between_characters);
+    tcase_add_test(tests, lists);
+    tcase_add_test(tests, matrices);
+    tcase_add_test(tests, command_line_notation);
+    tcase_add_test(tests, defaults_fill_in_what_is_unset);
+    tcase_add_test(tests, a_default_that_breaks_its_declaration_is_our_fault);
+    tcase_add_test(tests, copies_are_deep);
+    tcase_add_test(tests, setting_again_replaces_and_a_fault_unsets);
+    tcase_add_test(tests, faults_are_collected);
+    tcase_add_test(tests, nearest_names);
 }

@@ -5,8 +5,8 @@
 #include "core/pretrained/resize.h"
 #include "core/random/numpy_random.h"
 #include "tests/reference/golden_mobilenet.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,21 +179,13 @@ START_TEST(resize_is_pytorchs) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    Suite *suite = suite_create("convolution");
-    TCase *cases = tcase_create("all");
-    tcase_add_test(cases, same_padding_is_tensorflows);
-    tcase_add_test(cases, depthwise_is_pytorchs);
-    tcase_add_test(cases, chosen_kernels_agree_with_the_plain_ones);
-    tcase_add_test(cases, relu6_stays_between_0_and_6);
-    tcase_add_test(cases, pointwise_adds_bias_and_residual);
-    tcase_add_test(cases, patches_hold_zeros_outside_the_image);
-    tcase_add_test(cases, resize_is_pytorchs);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    tcase_add_test(tests, same_padding_is_tensorflows);
+    tcase_add_test(tests, depthwise_is_pytorchs);
+    tcase_add_test(tests, chosen_kernels_agree_with_the_plain_ones);
+    tcase_add_test(tests, relu6_stays_between_0_and_6);
+    tcase_add_test(tests, pointwise_adds_bias_and_residual);
+    tcase_add_test(tests, patches_hold_zeros_outside_the_image);
+    tcase_add_test(tests, resize_is_pytorchs);
 }

@@ -2,6 +2,7 @@
 #include "core/math/matrix.h"
 #include "tests/reference/golden_mobilenet.h"
 #include "tests/unit/core/pretrained/random_weights.h"
+#include "tests/unit/main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,20 +158,12 @@ START_TEST(arrays_have_limits) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    Suite *suite = suite_create("mobilenet");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, small_network_is_pytorchs);
-    tcase_add_test(cases, an_embedding_does_not_depend_on_the_other_images);
-    tcase_add_test(cases, the_published_network_has_its_parameters);
-    tcase_add_test(cases, other_arrays_are_refused);
-    tcase_add_test(cases, arrays_have_limits);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, small_network_is_pytorchs);
+    tcase_add_test(tests, an_embedding_does_not_depend_on_the_other_images);
+    tcase_add_test(tests, the_published_network_has_its_parameters);
+    tcase_add_test(tests, other_arrays_are_refused);
+    tcase_add_test(tests, arrays_have_limits);
 }

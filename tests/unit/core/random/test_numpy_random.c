@@ -3,8 +3,8 @@
 #include "core/random/numpy_ziggurat.h"
 #include "tests/reference/golden_numpy_random.h"
 #include "tests/unit/core/random/hash.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,9 +175,7 @@ START_TEST(impossible_states_are_recognised) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("numpy_random");
-    TCase *tests = tcase_create("numpy_random");
+static void add_tests(TCase *tests) {
     tcase_add_test(tests, ziggurat_tables_are_numpys);
     tcase_add_loop_test(tests, seeding_is_numpys, 0, COUNT_OF(golden_numpy_seeds));
     tcase_add_loop_test(tests, seeding_by_words_is_numpys, 0, COUNT_OF(golden_numpy_words));
@@ -192,10 +190,4 @@ int main(void) {
     tcase_add_test(tests, copied_state_goes_on_alike);
     tcase_add_test(tests, intervals_take_64_bits_only_beyond_32);
     tcase_add_test(tests, impossible_states_are_recognised);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

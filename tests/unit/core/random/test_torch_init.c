@@ -2,8 +2,8 @@
 #include "core/random/torch_init.h"
 #include "tests/reference/golden_torch_init.h"
 #include "tests/unit/core/random/hash.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -84,19 +84,11 @@ START_TEST(attention_model_is_torchs) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("torch_init");
-    TCase *tests = tcase_create("torch_init");
+static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, linear_is_torchs, 0, COUNT_OF(golden_linear));
     tcase_add_loop_test(tests, recurrent_is_torchs, 0, COUNT_OF(golden_recurrent));
     tcase_add_loop_test(tests, embedding_is_torchs, 0, COUNT_OF(golden_embedding));
     tcase_add_loop_test(tests, multihead_attention_is_torchs, 0, COUNT_OF(golden_multihead_attention));
     tcase_add_loop_test(tests, positions_are_torchs, 0, COUNT_OF(golden_positions));
     tcase_add_loop_test(tests, attention_model_is_torchs, 0, COUNT_OF(golden_attention_model));
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,8 +2,8 @@
 #include "core/random/torch_loader.h"
 #include "tests/reference/golden_torch_loader.h"
 #include "tests/unit/core/random/hash.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,18 +98,10 @@ START_TEST(no_batches_outside_an_epoch) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("torch_loader");
-    TCase *tests = tcase_create("torch_loader");
+static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, order_is_the_dataloaders, 0, COUNT_OF(golden_dataloader));
     tcase_add_test(tests, sixty_epochs_are_the_chapters);
     tcase_add_loop_test(tests, plain_order_is_one_randperm_an_epoch, 0, COUNT_OF(golden_plain_randperm));
     tcase_add_test(tests, copied_loader_goes_on_alike);
     tcase_add_test(tests, no_batches_outside_an_epoch);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,8 +2,8 @@
 #include "core/random/torch_random.h"
 #include "tests/reference/golden_torch_random.h"
 #include "tests/unit/core/random/hash.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,9 +141,7 @@ START_TEST(impossible_states_are_recognised) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("torch_random");
-    TCase *tests = tcase_create("torch_random");
+static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, outputs_are_those_of_mt19937, 0, COUNT_OF(golden_outputs));
     tcase_add_loop_test(tests, doubles_use_53_bits_of_two_outputs, 0, COUNT_OF(golden_doubles));
     tcase_add_loop_test(tests, uniform_is_torchs, 0, COUNT_OF(golden_uniform));
@@ -155,10 +153,4 @@ int main(void) {
     tcase_add_test(tests, copied_state_goes_on_alike);
     tcase_add_test(tests, seeding_forgets_what_was_drawn);
     tcase_add_test(tests, impossible_states_are_recognised);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

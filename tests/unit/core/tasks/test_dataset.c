@@ -1,7 +1,7 @@
 /* Files of the user: what is read, and which line a fault names. */
 #include "core/tasks/dataset.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,23 +212,15 @@ START_TEST(a_line_of_200000_words) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("dataset");
-    TCase *cases = tcase_create("all");
-    tcase_add_test(cases, csv_text_with_quotes);
-    tcase_add_test(cases, csv_numbers);
-    tcase_add_test(cases, tsv_both_ways_round);
-    tcase_add_test(cases, tsv_labels_in_words);
-    tcase_add_test(cases, classes_are_sorted);
-    tcase_add_test(cases, the_largest_numbers_are_numbers);
-    tcase_add_loop_test(cases, a_fault_names_its_line, 0, sizeof faults / sizeof *faults);
-    tcase_add_test(cases, bytes_of_no_text);
-    tcase_add_test(cases, columns_without_labels);
-    tcase_add_test(cases, a_line_of_200000_words);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_test(tests, csv_text_with_quotes);
+    tcase_add_test(tests, csv_numbers);
+    tcase_add_test(tests, tsv_both_ways_round);
+    tcase_add_test(tests, tsv_labels_in_words);
+    tcase_add_test(tests, classes_are_sorted);
+    tcase_add_test(tests, the_largest_numbers_are_numbers);
+    tcase_add_loop_test(tests, a_fault_names_its_line, 0, sizeof faults / sizeof *faults);
+    tcase_add_test(tests, bytes_of_no_text);
+    tcase_add_test(tests, columns_without_labels);
+    tcase_add_test(tests, a_line_of_200000_words);
 }

@@ -1,8 +1,7 @@
 /* IDX files, good ones and bad ones. */
 #include "core/tasks/idx.h"
 #include "tests/unit/core/tasks/idx_bytes.h"
-
-#include <check.h>
+#include "tests/unit/main.h"
 
 enum { COUNT = 12, LIMIT = 1000 };
 
@@ -122,20 +121,12 @@ START_TEST(no_flipped_bit_gives_other_values) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("idx");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, plain_and_gzipped_files_are_read);
-    tcase_add_test(cases, every_truncation_is_refused);
-    tcase_add_test(cases, more_than_the_header_says_is_refused);
-    tcase_add_test(cases, a_bomb_is_not_inflated);
-    tcase_add_test(cases, bad_headers_are_refused);
-    tcase_add_test(cases, no_flipped_bit_gives_other_values);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, plain_and_gzipped_files_are_read);
+    tcase_add_test(tests, every_truncation_is_refused);
+    tcase_add_test(tests, more_than_the_header_says_is_refused);
+    tcase_add_test(tests, a_bomb_is_not_inflated);
+    tcase_add_test(tests, bad_headers_are_refused);
+    tcase_add_test(tests, no_flipped_bit_gives_other_values);
 }

@@ -4,8 +4,8 @@
 #include "core/tasks/task.h"
 #include "core/tasks/tokenize.h"
 #include "core/tasks/vocabulary.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,23 +259,15 @@ START_TEST(reviews_are_a_task) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("text");
-    TCase *cases = tcase_create("all");
-    tcase_add_loop_test(cases, text_splits_into_tokens, 0, sizeof token_cases / sizeof *token_cases);
-    tcase_add_test(cases, vocabulary_is_of_the_training_part);
-    tcase_add_test(cases, data_set_becomes_a_task);
-    tcase_add_test(cases, a_decisive_word_may_be_cut_off);
-    tcase_add_test(cases, split_can_be_asked_for);
-    tcase_add_test(cases, numbers_become_a_task);
-    tcase_add_test(cases, decisive_words_only_where_the_data_says);
-    tcase_add_test(cases, reviews_are_as_promised);
-    tcase_add_test(cases, reviews_follow_their_seeds);
-    tcase_add_test(cases, reviews_are_a_task);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_loop_test(tests, text_splits_into_tokens, 0, sizeof token_cases / sizeof *token_cases);
+    tcase_add_test(tests, vocabulary_is_of_the_training_part);
+    tcase_add_test(tests, data_set_becomes_a_task);
+    tcase_add_test(tests, a_decisive_word_may_be_cut_off);
+    tcase_add_test(tests, split_can_be_asked_for);
+    tcase_add_test(tests, numbers_become_a_task);
+    tcase_add_test(tests, decisive_words_only_where_the_data_says);
+    tcase_add_test(tests, reviews_are_as_promised);
+    tcase_add_test(tests, reviews_follow_their_seeds);
+    tcase_add_test(tests, reviews_are_a_task);
 }

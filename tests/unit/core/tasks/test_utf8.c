@@ -1,7 +1,7 @@
 /* UTF-8 and its characters: what is valid, lower case in many scripts, the four kinds. */
 #include "core/tasks/utf8.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -145,18 +145,10 @@ START_TEST(characters_are_of_four_kinds) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("utf8");
-    TCase *cases = tcase_create("all");
-    tcase_add_test(cases, every_character_survives_encoding);
-    tcase_add_test(cases, invalid_bytes_are_refused);
-    tcase_add_test(cases, letters_of_every_script_become_lower_case);
-    tcase_add_test(cases, lower_case_takes_at_most_half_as_much_again);
-    tcase_add_test(cases, characters_are_of_four_kinds);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_test(tests, every_character_survives_encoding);
+    tcase_add_test(tests, invalid_bytes_are_refused);
+    tcase_add_test(tests, letters_of_every_script_become_lower_case);
+    tcase_add_test(tests, lower_case_takes_at_most_half_as_much_again);
+    tcase_add_test(tests, characters_are_of_four_kinds);
 }

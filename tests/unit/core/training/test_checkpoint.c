@@ -1,7 +1,7 @@
 /* Checkpoints: what is written is read, and any damage to it is noticed. */
 #include "core/training/checkpoint.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,17 +78,9 @@ START_TEST(a_sealed_checkpoint_of_other_data_is_refused) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("checkpoint");
-    TCase *tests = tcase_create("reading");
+static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, what_is_written_is_read);
     tcase_add_test(tests, any_wrong_bit_is_noticed);
     tcase_add_test(tests, a_sealed_checkpoint_of_other_data_is_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,8 +2,8 @@
  * that some rows, and the mean over all queries, can still be read. */
 #include "core/training/inspection.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -155,16 +155,8 @@ START_TEST(windows_of_short_sequences) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("long sequences");
-    TCase *runs = tcase_create("runs");
-    tcase_set_timeout(runs, 300);
-    tcase_add_test(runs, memory_stays_small);
-    tcase_add_test(runs, windows_of_short_sequences);
-    suite_add_tcase(suite, runs);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, memory_stays_small);
+    tcase_add_test(tests, windows_of_short_sequences);
 }

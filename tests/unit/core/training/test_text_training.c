@@ -6,6 +6,7 @@
 #include "tests/reference/golden_lab.h"
 #include "tests/reference/golden_text.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
 #include <stdio.h>
 
@@ -233,18 +234,10 @@ START_TEST(unknown_words_are_shown) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("text training");
-    TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, small_data_set_trains_as_in_pytorch, 0, COUNT_OF(small_cases));
-    tcase_add_loop_test(cases, reviews_train_as_in_the_lab, 0, COUNT_OF(lab_runs));
-    tcase_add_loop_test(cases, every_model_learns_reviews, 0, 4);
-    tcase_add_test(cases, unknown_words_are_shown);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_set_timeout(tests, 120);
+    tcase_add_loop_test(tests, small_data_set_trains_as_in_pytorch, 0, COUNT_OF(small_cases));
+    tcase_add_loop_test(tests, reviews_train_as_in_the_lab, 0, COUNT_OF(lab_runs));
+    tcase_add_loop_test(tests, every_model_learns_reviews, 0, 4);
+    tcase_add_test(tests, unknown_words_are_shown);
 }

@@ -7,8 +7,8 @@
 #include "core/training/training.h"
 
 #include "tests/reference/golden_training.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -399,9 +399,7 @@ START_TEST(weights_that_are_not_finite_are_noticed_behind_the_last_step) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("training");
-    TCase *tests = tcase_create("chapter");
+static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, parameter_counts_are_pytorchs, 0, 4);
     tcase_add_loop_test(tests, forward_and_gradients_are_pytorchs, 0, 4);
@@ -415,10 +413,4 @@ int main(void) {
     tcase_add_loop_test(tests, a_diverging_run_says_where_and_what_to_try, 0, 4);
     tcase_add_test(tests, a_bad_epoch_is_told_from_divergence);
     tcase_add_test(tests, weights_that_are_not_finite_are_noticed_behind_the_last_step);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

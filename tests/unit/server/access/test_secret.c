@@ -1,8 +1,8 @@
 /* Digests against the examples of FIPS 180-4 and NIST's; secrets and identifiers. */
 #include "server/access/secret.h"
 #include "server/system/identifier.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,16 +48,8 @@ START_TEST(identifiers_grow) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("secrets");
-    TCase *tests = tcase_create("all");
+static void add_tests(TCase *tests) {
     tcase_add_test(tests, digests_are_the_standard_s);
     tcase_add_test(tests, secrets_differ_and_are_recognised);
     tcase_add_test(tests, identifiers_grow);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

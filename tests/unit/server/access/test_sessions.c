@@ -2,6 +2,7 @@
 #include "server/access/access.h"
 #include "server/access/secret.h"
 #include "server/system/clock.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/server_fixture.h"
 
 #include <inttypes.h>
@@ -115,18 +116,10 @@ START_TEST(the_store_forgets_what_has_ended) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("sessions");
+static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, one_session_too_many_ends_the_oldest);
     tcase_add_test(tests, a_session_ends_after_its_time);
     tcase_add_test(tests, the_store_forgets_what_has_ended);
-    Suite *suite = suite_create("sessions");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,7 +1,7 @@
 /* Wrong tokens are counted for a minute and an address. */
 #include "server/access/wrong_tokens.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,16 +46,8 @@ START_TEST(thousands_of_addresses_do_not_free_the_one_that_has_shown_ten) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("strangers");
+static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, the_tenth_within_a_minute_is_the_last);
     tcase_add_test(tests, thousands_of_addresses_do_not_free_the_one_that_has_shown_ten);
-    Suite *suite = suite_create("strangers");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,6 +6,7 @@
  * SANITIZE=address. ATTNLAB_ALLOCATION_STRIDE=1 fails every single one of the long requests too. */
 #include "server/api/api.h"
 #include "server/http/http.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/server_fixture.h"
 
 #include <arpa/inet.h>
@@ -394,31 +395,19 @@ START_TEST(without_failures) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_test(tests, reading_a_run);
-    tcase_add_test(tests, following_a_run);
-    tcase_add_test(tests, looking_into_a_model);
-    tcase_add_test(tests, asking_a_model);
-    tcase_add_test(tests, reading_what_there_is);
-    tcase_add_test(tests, creating_a_run_and_doing_it);
-    tcase_add_test(tests, creating_and_reading_a_comparison);
-    tcase_add_test(tests, bringing_a_data_set);
-}
-
-int main(void) {
-    Suite *suite = suite_create("allocation");
-    TCase *tests = tcase_create("failing");
     setvbuf(stdout, NULL, _IONBF, 0);
     tcase_set_timeout(tests, 120);
     if (CAN_FAIL) {
         tcase_add_checked_fixture(tests, setup, teardown);
-        add_tests(tests);
+        tcase_add_test(tests, reading_a_run);
+        tcase_add_test(tests, following_a_run);
+        tcase_add_test(tests, looking_into_a_model);
+        tcase_add_test(tests, asking_a_model);
+        tcase_add_test(tests, reading_what_there_is);
+        tcase_add_test(tests, creating_a_run_and_doing_it);
+        tcase_add_test(tests, creating_and_reading_a_comparison);
+        tcase_add_test(tests, bringing_a_data_set);
     } else {
         tcase_add_test(tests, without_failures);
     }
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,7 +1,7 @@
 /* Which route of the API a path finds. */
 #include "server/api/api.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static void assert_route(const char *path, enum method method, const char *pattern, enum format format,
@@ -38,14 +38,6 @@ START_TEST(paths_find_their_routes) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("routes");
-    TCase *cases = tcase_create("routes");
-    tcase_add_test(cases, paths_find_their_routes);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+static void add_tests(TCase *tests) {
+    tcase_add_test(tests, paths_find_their_routes);
 }

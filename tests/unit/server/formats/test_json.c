@@ -4,8 +4,8 @@
 #include "server/formats/csv.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -214,25 +214,17 @@ START_TEST(wrong_types_are_told_what_is_allowed) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("server json");
-    TCase *cases = tcase_create("json");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, reals_are_short);
-    tcase_add_test(cases, reals_come_back);
-    tcase_add_test(cases, numbers_come_back);
-    tcase_add_test(cases, strings_are_always_valid);
-    tcase_add_test(cases, control_characters_are_written_as_numbers);
-    tcase_add_test(cases, npy_tells_rows_before_columns);
-    tcase_add_test(cases, commas_are_where_they_belong);
-    tcase_add_test(cases, csv_fields_are_quoted);
-    tcase_add_test(cases, stored_parameters_come_back);
-    tcase_add_test(cases, parameters_of_another_version_are_refused);
-    tcase_add_test(cases, wrong_types_are_told_what_is_allowed);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+static void add_tests(TCase *tests) {
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, reals_are_short);
+    tcase_add_test(tests, reals_come_back);
+    tcase_add_test(tests, numbers_come_back);
+    tcase_add_test(tests, strings_are_always_valid);
+    tcase_add_test(tests, control_characters_are_written_as_numbers);
+    tcase_add_test(tests, npy_tells_rows_before_columns);
+    tcase_add_test(tests, commas_are_where_they_belong);
+    tcase_add_test(tests, csv_fields_are_quoted);
+    tcase_add_test(tests, stored_parameters_come_back);
+    tcase_add_test(tests, parameters_of_another_version_are_refused);
+    tcase_add_test(tests, wrong_types_are_told_what_is_allowed);
 }

@@ -1,8 +1,8 @@
 /* Keras weight files: good ones, unusual ones, damaged ones; and the child process that reads them. */
 #include "server/formats/isolated.h"
 #include "server/formats/keras_weights.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <hdf5.h>
 #include <signal.h>
 #include <stdio.h>
@@ -285,20 +285,12 @@ START_TEST(a_child_may_crash_hang_or_talk_too_much) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("keras weights");
-    TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, files_are_read_in_the_order_of_their_names);
-    tcase_add_test(cases, what_no_weight_file_needs_is_refused);
-    tcase_add_test(cases, truncated_files_are_refused);
-    tcase_add_test(cases, damaged_files_do_no_harm);
-    tcase_add_test(cases, other_files_are_named_as_such);
-    tcase_add_test(cases, a_child_may_crash_hang_or_talk_too_much);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, files_are_read_in_the_order_of_their_names);
+    tcase_add_test(tests, what_no_weight_file_needs_is_refused);
+    tcase_add_test(tests, truncated_files_are_refused);
+    tcase_add_test(tests, damaged_files_do_no_harm);
+    tcase_add_test(tests, other_files_are_named_as_such);
+    tcase_add_test(tests, a_child_may_crash_hang_or_talk_too_much);
 }

@@ -7,6 +7,7 @@
 #include "server/formats/keras_weights.h"
 #include "server/system/file.h"
 #include "tests/unit/core/experiments/run_experiment.h"
+#include "tests/unit/main.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -176,19 +177,11 @@ static void teardown(void) {
     result_tree_free(&tree);
 }
 
-int main(void) {
-    Suite *suite = suite_create("retrieval with the published network");
-    TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 300);
-    tcase_add_checked_fixture(cases, NULL, teardown);
-    tcase_add_test(cases, queries_first);
-    tcase_add_test(cases, database_first);
-    tcase_add_test(cases, embeddings_are_pytorchs);
-    tcase_add_test(cases, a_download_that_broke_off_is_refused);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_set_timeout(tests, 300);
+    tcase_add_checked_fixture(tests, NULL, teardown);
+    tcase_add_test(tests, queries_first);
+    tcase_add_test(tests, database_first);
+    tcase_add_test(tests, embeddings_are_pytorchs);
+    tcase_add_test(tests, a_download_that_broke_off_is_refused);
 }

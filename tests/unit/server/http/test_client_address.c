@@ -1,7 +1,7 @@
 /* Addresses are cut to what one client can take. */
 #include "server/http/client_address.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,14 +23,6 @@ START_TEST(addresses_are_cut_to_a_clients_own) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("client addresses");
+static void add_tests(TCase *tests) {
     tcase_add_test(tests, addresses_are_cut_to_a_clients_own);
-    Suite *suite = suite_create("client addresses");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

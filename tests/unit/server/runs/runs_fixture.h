@@ -112,19 +112,4 @@ static inline void event_kinds(const char *id, char kinds[256]) {
     kinds[length] = '\0';
 }
 
-/* A suite of one test case over such a directory, which gives its status to main. */
-static inline int runs_suite_run(const char *name, void (*add_tests)(TCase *cases)) {
-    TCase *cases = tcase_create(name);
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_set_timeout(cases, 300);
-    add_tests(cases);
-    Suite *suite = suite_create(name);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 #endif

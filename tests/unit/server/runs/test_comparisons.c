@@ -1,4 +1,5 @@
 /* Several runs as one table. */
+#include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"
 
 #include <jansson.h>
@@ -72,10 +73,8 @@ START_TEST(a_comparison_makes_a_table) {
 }
 END_TEST
 
-static void add_tests(TCase *cases) {
-    tcase_add_test(cases, a_comparison_makes_a_table);
-}
-
-int main(void) {
-    return runs_suite_run("comparisons", add_tests);
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, a_comparison_makes_a_table);
 }

@@ -1,5 +1,6 @@
 /* The data source that runs see: data sets of the store, files of the data directory. */
 #include "core/tasks/dataset.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"
 
 START_TEST(data_sets_are_parsed_once_and_shared) {
@@ -59,11 +60,9 @@ START_TEST(files_have_plain_names) {
 }
 END_TEST
 
-static void add_tests(TCase *cases) {
-    tcase_add_test(cases, data_sets_are_parsed_once_and_shared);
-    tcase_add_test(cases, files_have_plain_names);
-}
-
-int main(void) {
-    return runs_suite_run("datasets", add_tests);
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, data_sets_are_parsed_once_and_shared);
+    tcase_add_test(tests, files_have_plain_names);
 }

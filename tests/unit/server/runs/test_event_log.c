@@ -2,6 +2,7 @@
  */
 #include "server/runs/event_log.h"
 #include "server/runs/json.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/server_fixture.h"
 
 #include <pthread.h>
@@ -280,8 +281,7 @@ START_TEST(many_threads_publish_and_read) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("event log");
+static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, readers_see_events_in_order);
@@ -293,11 +293,4 @@ int main(void) {
     tcase_add_test(tests, large_events_leave_memory_early);
     tcase_add_test(tests, an_ended_runs_events_are_made_from_the_run);
     tcase_add_test(tests, many_threads_publish_and_read);
-    Suite *suite = suite_create("event log");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* The queue of runs and the workers: order, fairness, limits, shards, sleep. */
 #include "server/runs/queue.h"
 #include "server/runs/workers.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/server_fixture.h"
 
 #include <dirent.h>
@@ -384,8 +385,7 @@ START_TEST(idle_workers_sleep) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("queue");
+static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, one_owner_is_served_in_order);
@@ -401,11 +401,4 @@ int main(void) {
     tcase_add_test(tests, a_wake_starts_new_tasks_at_once);
     tcase_add_test(tests, a_waiting_task_comes_before_the_shards_of_another);
     tcase_add_test(tests, idle_workers_sleep);
-    Suite *suite = suite_create("queue");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

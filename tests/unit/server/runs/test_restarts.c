@@ -1,5 +1,6 @@
 /* What becomes of runs when the process ends, is killed, or has no room on the disk. */
 #include "server/store/sqlite_connection.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"
 
 #include <pthread.h>
@@ -412,21 +413,19 @@ START_TEST(an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen) {
 }
 END_TEST
 
-static void add_tests(TCase *cases) {
-    tcase_add_test(cases, an_interrupted_run_goes_on);
-    tcase_add_test(cases, a_run_of_an_unknown_experiment_fails);
-    tcase_add_loop_test(cases, killed_at_any_instant_nothing_acknowledged_is_lost, 0, 4);
-    tcase_add_test(cases, a_run_that_kills_the_process_each_time_fails);
-    tcase_add_test(cases, of_two_suspects_only_the_cause_is_blamed);
-    tcase_add_test(cases, suspects_that_get_on_run_like_others);
-    tcase_add_test(cases, a_suspect_may_be_cancelled_before_its_trial);
-    tcase_add_test(cases, a_run_is_not_blamed_for_kills_in_quick_succession);
-    tcase_add_test(cases, a_run_that_gets_on_may_be_killed_any_number_of_times);
-    tcase_add_test(cases, a_clean_end_is_not_held_against_a_run);
-    tcase_add_test(cases, a_full_disk_fails_the_run_and_nothing_else);
-    tcase_add_test(cases, an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen);
-}
-
-int main(void) {
-    return runs_suite_run("restarts", add_tests);
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, an_interrupted_run_goes_on);
+    tcase_add_test(tests, a_run_of_an_unknown_experiment_fails);
+    tcase_add_loop_test(tests, killed_at_any_instant_nothing_acknowledged_is_lost, 0, 4);
+    tcase_add_test(tests, a_run_that_kills_the_process_each_time_fails);
+    tcase_add_test(tests, of_two_suspects_only_the_cause_is_blamed);
+    tcase_add_test(tests, suspects_that_get_on_run_like_others);
+    tcase_add_test(tests, a_suspect_may_be_cancelled_before_its_trial);
+    tcase_add_test(tests, a_run_is_not_blamed_for_kills_in_quick_succession);
+    tcase_add_test(tests, a_run_that_gets_on_may_be_killed_any_number_of_times);
+    tcase_add_test(tests, a_clean_end_is_not_held_against_a_run);
+    tcase_add_test(tests, a_full_disk_fails_the_run_and_nothing_else);
+    tcase_add_test(tests, an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen);
 }

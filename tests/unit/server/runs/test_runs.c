@@ -1,5 +1,6 @@
 /* The run manager: a run's life, cancelling, limits, and many runs at once. */
 #include "server/system/clock.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"
 
 #include <jansson.h>
@@ -294,20 +295,18 @@ START_TEST(a_crowd_starts_runs_and_none_is_lost) {
 }
 END_TEST
 
-static void add_tests(TCase *cases) {
-    tcase_add_test(cases, a_run_succeeds);
-    tcase_add_test(cases, a_recurrent_model_has_no_attention_events);
-    tcase_add_test(cases, a_run_fails_with_its_reason);
-    tcase_add_test(cases, steps_are_throttled_and_the_last_is_shown);
-    tcase_add_test(cases, a_waiting_run_is_cancelled_at_once);
-    tcase_add_test(cases, a_running_run_is_cancelled_within_a_step);
-    tcase_add_test(cases, a_full_queue_refuses);
-    tcase_add_test(cases, one_owner_does_not_hold_all_workers);
-    tcase_add_test(cases, a_network_s_runs_count_while_they_are_being_stored);
-    tcase_add_test(cases, listings_show_live_progress);
-    tcase_add_test(cases, a_crowd_starts_runs_and_none_is_lost);
-}
-
-int main(void) {
-    return runs_suite_run("runs", add_tests);
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, a_run_succeeds);
+    tcase_add_test(tests, a_recurrent_model_has_no_attention_events);
+    tcase_add_test(tests, a_run_fails_with_its_reason);
+    tcase_add_test(tests, steps_are_throttled_and_the_last_is_shown);
+    tcase_add_test(tests, a_waiting_run_is_cancelled_at_once);
+    tcase_add_test(tests, a_running_run_is_cancelled_within_a_step);
+    tcase_add_test(tests, a_full_queue_refuses);
+    tcase_add_test(tests, one_owner_does_not_hold_all_workers);
+    tcase_add_test(tests, a_network_s_runs_count_while_they_are_being_stored);
+    tcase_add_test(tests, listings_show_live_progress);
+    tcase_add_test(tests, a_crowd_starts_runs_and_none_is_lost);
 }

@@ -1,7 +1,6 @@
 /* The table of run states: names, which states are final, and what may follow which. */
 #include "server/store/store.h"
-
-#include <check.h>
+#include "tests/unit/main.h"
 
 START_TEST(every_state_has_a_name_that_finds_it) {
     for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
@@ -52,17 +51,9 @@ START_TEST(a_record_changes_only_as_the_table_allows) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("run_state");
-    TCase *cases = tcase_create("all");
-    tcase_add_test(cases, every_state_has_a_name_that_finds_it);
-    tcase_add_test(cases, stored_numbers_stay);
-    tcase_add_test(cases, nothing_follows_a_final_state_and_every_other_leads_to_one);
-    tcase_add_test(cases, a_record_changes_only_as_the_table_allows);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_test(tests, every_state_has_a_name_that_finds_it);
+    tcase_add_test(tests, stored_numbers_stay);
+    tcase_add_test(tests, nothing_follows_a_final_state_and_every_other_leads_to_one);
+    tcase_add_test(tests, a_record_changes_only_as_the_table_allows);
 }

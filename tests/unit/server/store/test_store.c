@@ -1,4 +1,5 @@
 /* The store: what is written is read back, and changes are whole. */
+#include "tests/unit/main.h"
 #include "tests/unit/server/store/store_fixture.h"
 
 START_TEST(runs_survive_reopening) {
@@ -317,8 +318,7 @@ START_TEST(the_cache_forgets_the_oldest) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("store");
+static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, runs_survive_reopening);
@@ -337,11 +337,4 @@ int main(void) {
     tcase_add_test(tests, events_are_read_in_pieces);
     tcase_add_test(tests, data_sets_keep_their_bytes);
     tcase_add_test(tests, the_cache_forgets_the_oldest);
-    Suite *suite = suite_create("store");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* The store's file: what is on the disk and when, who may open it, older and newer schemas, damage, a full
  * disk. */
 #include "server/store/sqlite_schema.h"
+#include "tests/unit/main.h"
 #include "tests/unit/server/store/store_fixture.h"
 
 #include <dirent.h>
@@ -267,8 +268,7 @@ START_TEST(a_full_disk_leaves_the_store_sound) {
 }
 END_TEST
 
-int main(void) {
-    TCase *tests = tcase_create("store file");
+static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, what_somebody_was_told_is_on_the_disk);
@@ -287,11 +287,4 @@ int main(void) {
     tcase_add_test(tests, no_damaged_database_takes_anothers_place);
     tcase_add_test(tests, an_unwritable_directory_is_one_clear_line);
     tcase_add_test(tests, a_full_disk_leaves_the_store_sound);
-    Suite *suite = suite_create("store file");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

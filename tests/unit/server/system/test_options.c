@@ -1,8 +1,8 @@
 /* Options: the table's defaults are the ones that hold, and the environment and the command line replace
  * them. */
 #include "server/system/options.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,18 +96,10 @@ START_TEST(the_help_shows_the_defaults_that_hold) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("options");
-    TCase *cases = tcase_create("all");
-    tcase_add_checked_fixture(cases, setup, NULL);
-    tcase_add_test(cases, defaults_hold_where_nothing_else_is_said);
-    tcase_add_test(cases, the_command_line_comes_before_the_environment_and_that_before_the_default);
-    tcase_add_test(cases, faults_name_the_option_and_what_it_takes);
-    tcase_add_test(cases, the_help_shows_the_defaults_that_hold);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, defaults_hold_where_nothing_else_is_said);
+    tcase_add_test(tests, the_command_line_comes_before_the_environment_and_that_before_the_default);
+    tcase_add_test(tests, faults_name_the_option_and_what_it_takes);
+    tcase_add_test(tests, the_help_shows_the_defaults_that_hold);
 }

@@ -9,6 +9,7 @@
 #include "core/math/shared_scores.h"
 #include "core/model/models.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/main.h"
 
 enum { COUNT = 5, STEPS = 13, WIDTH = 12, STRIDE = 16 };
 
@@ -353,11 +354,9 @@ START_TEST(tilted_moments_are_those_of_the_weights) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     choose_tables();
-    Suite *suite = suite_create("scalar attention");
-    TCase *tests = tcase_create("scalar attention");
     int comparison_count = sizeof comparisons / sizeof *comparisons;
     tcase_add_loop_test(tests, it_equals_the_general_layers, 0, comparison_count);
     tcase_add_loop_test(tests, tensors_and_draws_are_the_general_ones, 0, 2);
@@ -367,10 +366,4 @@ int main(void) {
     tcase_add_loop_test(tests, weights_of_large_scores_sum_to_one, 0, 4);
     tcase_add_loop_test(tests, fast_kernels_equal_the_plain_ones, 0, 2);
     tcase_add_test(tests, tilted_moments_are_those_of_the_weights);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

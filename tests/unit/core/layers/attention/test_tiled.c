@@ -10,6 +10,7 @@
 #include "core/math/tile_kernels.h"
 #include "core/model/models.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/main.h"
 
 #include <sys/resource.h>
 
@@ -326,26 +327,18 @@ START_TEST(memory_grows_with_the_length) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     chosen = kernels_choose();
-    Suite *suite = suite_create("tiled attention");
-    TCase *tiled = tcase_create("tiled");
-    tcase_set_timeout(tiled, 120);
-    tcase_add_loop_test(tiled, tile_kernels_agree, 1, STRIDE);
-    tcase_add_loop_test(tiled, tiles_of_very_negative_scores, 1, STRIDE);
-    tcase_add_loop_test(tiled, agrees_with_the_layer_that_keeps_its_matrix, 0,
+    tcase_set_timeout(tests, 120);
+    tcase_add_loop_test(tests, tile_kernels_agree, 1, STRIDE);
+    tcase_add_loop_test(tests, tiles_of_very_negative_scores, 1, STRIDE);
+    tcase_add_loop_test(tests, agrees_with_the_layer_that_keeps_its_matrix, 0,
                         4 * (int)(sizeof lengths / sizeof *lengths));
-    tcase_add_loop_test(tiled, gradients_agree_with_differences, 0, 4);
-    tcase_add_loop_test(tiled, tiled_heads_follow_the_formulas, 0,
+    tcase_add_loop_test(tests, gradients_agree_with_differences, 0, 4);
+    tcase_add_loop_test(tests, tiled_heads_follow_the_formulas, 0,
                         4 * (int)(sizeof lengths / sizeof *lengths));
-    tcase_add_test(tiled, a_long_block_skips_padding);
-    tcase_add_test(tiled, models_agree_at_the_length_where_they_change);
-    tcase_add_test(tiled, memory_grows_with_the_length);
-    suite_add_tcase(suite, tiled);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    tcase_add_test(tests, a_long_block_skips_padding);
+    tcase_add_test(tests, models_agree_at_the_length_where_they_change);
+    tcase_add_test(tests, memory_grows_with_the_length);
 }

@@ -7,6 +7,7 @@
 #include "core/math/matrix.h"
 #include "core/model/models.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/main.h"
 
 START_TEST(every_position_is_found_by_its_name) {
     size_t count = 0;
@@ -131,21 +132,13 @@ START_TEST(models_choose_layers_that_rotate) {
 }
 END_TEST
 
-int main(void) {
+static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    Suite *suite = suite_create("positions");
-    TCase *positions = tcase_create("positions");
-    tcase_add_test(positions, every_position_is_found_by_its_name);
-    tcase_add_test(positions, a_position_may_demand_a_head_width);
-    tcase_add_loop_test(positions, rotated_gradients_are_those_of_differences, 0,
+    tcase_add_test(tests, every_position_is_found_by_its_name);
+    tcase_add_test(tests, a_position_may_demand_a_head_width);
+    tcase_add_loop_test(tests, rotated_gradients_are_those_of_differences, 0,
                         2 * (int)(sizeof types / sizeof *types));
-    tcase_add_loop_test(positions, rotation_changes_the_output, 0, (int)(sizeof types / sizeof *types));
-    tcase_add_test(positions, a_block_that_skips_padding_rotates_by_the_steps_own_places);
-    tcase_add_test(positions, models_choose_layers_that_rotate);
-    suite_add_tcase(suite, positions);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    tcase_add_loop_test(tests, rotation_changes_the_output, 0, (int)(sizeof types / sizeof *types));
+    tcase_add_test(tests, a_block_that_skips_padding_rotates_by_the_steps_own_places);
+    tcase_add_test(tests, models_choose_layers_that_rotate);
 }

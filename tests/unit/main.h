@@ -1,0 +1,29 @@
+/* The main of every unit program. A test file includes this header and defines add_tests(), which registers
+ * its tests, fixtures and time limits, and prepares what all tests share: each test runs in a process forked
+ * after it. libcheck's environment variables work: CK_FORK=no, CK_VERBOSITY=verbose, CK_TIMEOUT_MULTIPLIER.
+ */
+#ifndef ATTNLAB_TESTS_UNIT_MAIN_H
+#define ATTNLAB_TESTS_UNIT_MAIN_H
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_tests(TCase *tests);
+
+/* The suite bears the program's name. */
+int main(int argc, char **argv) {
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash == NULL ? "tests" : slash + 1;
+    Suite *suite = suite_create(name);
+    TCase *tests = tcase_create(name);
+    add_tests(tests);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif
