@@ -44,4 +44,14 @@ void api_health_get(struct request *request);
 void api_openapi_get(struct request *request);
 void api_prometheus_get(struct request *request);
 
+/* The formats of the resources that have others than JSON, for the table of routes. */
+extern const struct export api_events_exports[];
+extern const struct export api_metrics_exports[];
+extern const struct export api_attention_exports[];
+extern const struct export api_attention_mean_exports[];
+extern const struct export api_weights_exports[];
+extern const struct export api_comparisons_exports[];
+extern const struct export api_examples_exports[];
+extern const struct export api_prometheus_exports[];
+
 #endif

@@ -51,9 +51,17 @@ static bool write_epochs_kept(struct service *service, struct text *text, const 
     return true;
 }
 
-static bool write_matrix_json(struct request *request, struct text *text, const struct inspector_slot *slot,
-                              const struct question *question, const struct attention_matrix *matrix,
+struct shown_matrix {
+    const struct inspector_slot *slot;
+    const struct question *question;
+    struct attention_matrix matrix;
+};
+
+static bool write_matrix_json(struct request *request, const void *shown, struct text *text,
                               struct error *error) {
+    const struct inspector_slot *slot = ((const struct shown_matrix *)shown)->slot;
+    const struct question *question = ((const struct shown_matrix *)shown)->question;
+    const struct attention_matrix *matrix = &((const struct shown_matrix *)shown)->matrix;
     struct result_sink sink = json_result_sink(text);
     json_write_begin_object(text, NULL);
     json_write_integer(text, "epoch", (int64_t)slot->epoch);
@@ -78,7 +86,10 @@ static bool write_matrix_json(struct request *request, struct text *text, const 
 }
 
 /* The first row and the first column hold the labels. */
-static void write_matrix_csv(struct text *text, const struct attention_matrix *matrix) {
+static bool write_matrix_csv(struct request *request, const void *shown, struct text *text,
+                             struct error *error) {
+    const struct attention_matrix *matrix = &((const struct shown_matrix *)shown)->matrix;
+    (void)request, (void)error;
     text_append_string(text, "query");
     for (size_t j = 0; j < matrix->keys; j++) {
         csv_next_field(text);
@@ -93,25 +104,19 @@ static void write_matrix_csv(struct text *text, const struct attention_matrix *m
         }
         csv_end_row(text);
     }
+    return true;
 }
 
-static void answer_matrix(struct request *request, const struct inspector_slot *slot,
-                          const struct question *question, const struct attention_matrix *matrix) {
-    struct error error = {0};
-    struct text text = {0};
-    if (request->match.format == FORMAT_NPY) {
-        npy_append_matrix(&text, matrix->weights, matrix->queries, matrix->keys);
-        response_set_text(&request->response, 200, "application/octet-stream", &text);
-    } else if (request->match.format == FORMAT_CSV) {
-        write_matrix_csv(&text, matrix);
-        response_set_text(&request->response, 200, "text/csv; charset=utf-8", &text);
-    } else if (write_matrix_json(request, &text, slot, question, matrix, &error)) {
-        response_set_text(&request->response, 200, "application/json", &text);
-    } else {
-        response_set_error(&request->response, &error);
-    }
-    text_free(&text);
+static bool write_matrix_npy(struct request *request, const void *shown, struct text *text,
+                             struct error *error) {
+    const struct attention_matrix *matrix = &((const struct shown_matrix *)shown)->matrix;
+    (void)request, (void)error;
+    npy_append_matrix(text, matrix->weights, matrix->queries, matrix->keys);
+    return true;
 }
+
+const struct export api_attention_exports[] = {
+    {FORMAT_JSON, write_matrix_json}, {FORMAT_CSV, write_matrix_csv}, {FORMAT_NPY, write_matrix_npy}, {0}};
 
 /* What the model and its test set bound; how many queries an example has is seen when it is run. */
 static void check_question(const struct inspection *inspection, const struct question *question,
@@ -151,42 +156,55 @@ void api_attention_get(struct request *request) {
     struct inspector *inspector = request->service->inspector;
     struct inspector_slot *slot =
         inspector_acquire_run(inspector, request_path_value(request, 0), question.epoch, &error);
-    struct attention_matrix matrix;
+    struct shown_matrix shown = {.slot = slot, .question = &question};
     if (slot)
         check_question(slot->inspection, &question, &faults);
     if (!slot)
         response_set_error(&request->response, &error);
     else if (!api_answer_faults(request, &faults) &&
              inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
-                                       question.window, &matrix, &error))
-        answer_matrix(request, slot, &question, &matrix);
+                                       question.window, &shown.matrix, &error))
+        export_answer(request, &shown);
     else if (error.code != ERROR_NONE)
         response_set_field_error(&request->response, "query_from", &error);
     inspector_release(inspector, slot);
 }
 
-static void answer_mean(struct request *request, size_t epoch, const struct attention_mean *mean) {
-    struct text text = {0};
-    if (request->match.format == FORMAT_CSV) {
-        text_append_string(&text, "key,weight\r\n");
-        for (size_t i = 0; i < mean->keys; i++) {
-            text_append_format(&text, "%zu,", i);
-            csv_append_real(&text, mean->weights[i]);
-            csv_end_row(&text);
-        }
-        response_set_text(&request->response, 200, "text/csv; charset=utf-8", &text);
-        return;
-    }
-    struct result_sink sink = json_result_sink(&text);
-    json_write_begin_object(&text, NULL);
-    json_write_integer(&text, "epoch", (int64_t)epoch);
+struct shown_mean {
+    size_t epoch;
+    struct attention_mean mean;
+};
+
+static bool write_mean_json(struct request *request, const void *shown, struct text *text,
+                            struct error *error) {
+    const struct attention_mean *mean = &((const struct shown_mean *)shown)->mean;
+    struct result_sink sink = json_result_sink(text);
+    (void)request, (void)error;
+    json_write_begin_object(text, NULL);
+    json_write_integer(text, "epoch", (int64_t)((const struct shown_mean *)shown)->epoch);
     result_vector(&sink, "weights", mean->weights, mean->keys);
-    json_write_integer(&text, "argmax", (int64_t)mean->argmax);
-    json_write_number(&text, "first", mean->first);
-    json_write_number(&text, "rest", mean->rest);
-    json_write_end_object(&text);
-    response_set_text(&request->response, 200, "application/json", &text);
+    json_write_integer(text, "argmax", (int64_t)mean->argmax);
+    json_write_number(text, "first", mean->first);
+    json_write_number(text, "rest", mean->rest);
+    json_write_end_object(text);
+    return true;
 }
+
+static bool write_mean_csv(struct request *request, const void *shown, struct text *text,
+                           struct error *error) {
+    const struct attention_mean *mean = &((const struct shown_mean *)shown)->mean;
+    (void)request, (void)error;
+    text_append_string(text, "key,weight\r\n");
+    for (size_t i = 0; i < mean->keys; i++) {
+        text_append_format(text, "%zu,", i);
+        csv_append_real(text, mean->weights[i]);
+        csv_end_row(text);
+    }
+    return true;
+}
+
+const struct export api_attention_mean_exports[] = {
+    {FORMAT_JSON, write_mean_json}, {FORMAT_CSV, write_mean_csv}, {0}};
 
 void api_attention_mean_get(struct request *request) {
     struct parameter_faults faults = {0};
@@ -199,9 +217,9 @@ void api_attention_mean_get(struct request *request) {
     struct inspector *inspector = request->service->inspector;
     struct inspector_slot *slot =
         inspector_acquire_run(inspector, request_path_value(request, 0), epoch, &error);
-    struct attention_mean mean;
-    if (slot && inspection_mean_attention(slot->inspection, &mean, &error))
-        answer_mean(request, slot->epoch, &mean);
+    struct shown_mean shown = {.epoch = slot ? slot->epoch : 0};
+    if (slot && inspection_mean_attention(slot->inspection, &shown.mean, &error))
+        export_answer(request, &shown);
     else
         response_set_error(&request->response, &error);
     inspector_release(inspector, slot);

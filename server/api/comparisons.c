@@ -13,10 +13,17 @@
 
 enum { VARIANTS_MAXIMUM = 32, SEEDS_MAXIMUM = 32 };
 
+static bool write_json(struct request *request, const void *shown, struct text *text, struct error *error) {
+    const struct comparison_view *view = shown;
+    (void)error;
+    comparison_write_json(text, NULL, view, gate_owns(request, view->record.owner));
+    return true;
+}
+
 static void answer_comparison(struct request *request, unsigned status, const struct comparison_view *view) {
     struct text text = {0};
-    comparison_write_json(&text, NULL, view, gate_owns(request, view->record.owner));
-    response_set_text(&request->response, status, "application/json", &text);
+    write_json(request, view, &text, NULL);
+    response_set_json(&request->response, status, &text);
 }
 
 /* What a request for a comparison says, before its runs' parameters are prepared. */
@@ -200,7 +207,7 @@ void api_comparisons_list(struct request *request) {
     json_write_string(&text, "next", count > limit ? views[limit - 1].record.id : NULL);
     json_write_end_object(&text);
     if (is_listed)
-        response_set_text(&request->response, 200, "application/json", &text);
+        response_set_json(&request->response, 200, &text);
     else
         response_set_error(&request->response, &error);
     for (size_t i = 0; i < count; i++)
@@ -209,31 +216,34 @@ void api_comparisons_list(struct request *request) {
     text_free(&text);
 }
 
-static void answer_csv(struct request *request, const struct comparison_view *view) {
-    struct text text = {0};
-    text_append_string(&text, "label");
+static bool write_csv(struct request *request, const void *shown, struct text *text, struct error *error) {
+    (void)request, (void)error;
+    const struct comparison_view *view = shown;
+    text_append_string(text, "label");
     for (size_t i = 0; i < view->seed_count; i++)
-        text_append_format(&text, ",accuracy_%zu", i + 1);
-    text_append_string(&text, ",mean,worst,parameter_count,seconds\r\n");
+        text_append_format(text, ",accuracy_%zu", i + 1);
+    text_append_string(text, ",mean,worst,parameter_count,seconds\r\n");
     for (size_t row = 0; row < view->variant_count; row++) {
         const struct comparison_row *values = &view->rows[row];
-        csv_append_field(&text, values->label);
+        csv_append_field(text, values->label);
         for (size_t i = 0; i < view->seed_count; i++) {
-            csv_next_field(&text);
-            csv_append_number(&text, values->accuracies[i]);
+            csv_next_field(text);
+            csv_append_number(text, values->accuracies[i]);
         }
-        csv_next_field(&text);
-        csv_append_number(&text, values->mean);
-        csv_next_field(&text);
-        csv_append_number(&text, values->worst);
-        csv_next_field(&text);
-        csv_append_number(&text, values->parameter_count > 0 ? (double)values->parameter_count : (double)NAN);
-        csv_next_field(&text);
-        csv_append_number(&text, values->seconds);
-        csv_end_row(&text);
+        csv_next_field(text);
+        csv_append_number(text, values->mean);
+        csv_next_field(text);
+        csv_append_number(text, values->worst);
+        csv_next_field(text);
+        csv_append_number(text, values->parameter_count > 0 ? (double)values->parameter_count : (double)NAN);
+        csv_next_field(text);
+        csv_append_number(text, values->seconds);
+        csv_end_row(text);
     }
-    response_set_text(&request->response, 200, "text/csv; charset=utf-8", &text);
+    return true;
 }
+
+const struct export api_comparisons_exports[] = {{FORMAT_JSON, write_json}, {FORMAT_CSV, write_csv}, {0}};
 
 void api_comparisons_get(struct request *request) {
     struct comparison_view view = {0};
@@ -242,10 +252,7 @@ void api_comparisons_get(struct request *request) {
         response_set_error(&request->response, &error);
         return;
     }
-    if (request->match.format == FORMAT_CSV)
-        answer_csv(request, &view);
-    else
-        answer_comparison(request, 200, &view);
+    export_answer(request, &view);
     comparison_view_clear(&view);
 }
 

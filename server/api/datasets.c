@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const char *kind_name(enum dataset_kind kind) {
     return kind == DATASET_TEXT ? "text" : "numbers";
@@ -77,33 +76,34 @@ void api_datasets_list(struct request *request) {
     free(records);
     json_write_end_array(&text);
     json_write_end_object(&text);
-    response_set_text(&request->response, 200, "application/json", &text);
+    response_set_json(&request->response, 200, &text);
 }
 
-/* "csv" or "tsv" by the body's media type; NULL for another one. */
-static const char *find_format(const char *type) {
-    static const char *const types[][2] = {{"text/csv", "csv"}, {"text/tab-separated-values", "tsv"}};
-    size_t length = type ? strcspn(type, "; \t") : 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (length == strlen(types[i][0]) && strncasecmp(type, types[i][0], length) == 0)
-            return types[i][1];
-    return NULL;
+/* The format of a body with this Content-Type; FORMAT_NONE, with a 415, if data sets are not given in it. */
+static enum format find_format(struct request *request, const char *type) {
+    enum format found = format_find_media_type(type);
+    struct text known = {0};
+    for (size_t i = 0; dataset_formats[i].format != FORMAT_NONE; i++) {
+        if (dataset_formats[i].format == found)
+            return found;
+        text_append_format(&known, "%s%s", i > 0 ? " or " : "",
+                           format_table[dataset_formats[i].format].media_type);
+    }
+    response_set_problem(&request->response, 415, "the body must be %s; it is %.100s",
+                         known.failed ? "a data set" : known.bytes, type ? type : "of no stated type");
+    text_free(&known);
+    return FORMAT_NONE;
 }
 
 void api_datasets_create(struct request *request) {
-    const char *type = request_header(request, "Content-Type");
-    const char *format = find_format(type);
+    enum format format = find_format(request, request_header(request, "Content-Type"));
     const char *name =
         parameter_is_set(&request->query, "name") ? parameter_text(&request->query, "name") : "";
     struct dataset_record record = {0};
     struct error error = {0};
     struct text text = {0};
-    if (!format) {
-        response_set_problem(&request->response, 415,
-                             "the body must be text/csv or text/tab-separated-values; it is %.100s",
-                             type ? type : "of no stated type");
+    if (format == FORMAT_NONE)
         return;
-    }
     if (!datasets_check_name(name, &error)) {
         response_set_field_error(&request->response, "name", &error);
         return;
@@ -121,7 +121,7 @@ void api_datasets_create(struct request *request) {
         return;
     }
     write_dataset(&text, request, &record);
-    response_set_text(&request->response, 201, "application/json", &text);
+    response_set_json(&request->response, 201, &text);
     response_add_header(&request->response, "Location", "/api/datasets/%s/examples", record.name);
     dataset_record_clear(&record);
 }

@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* The stream is its own writer. */
+const struct export api_events_exports[] = {{.format = FORMAT_EVENTS}, {0}};
+
 /* Where to begin: after the id that a returning client has, from Last-Event-ID (which a browser sends) or
  * ?after=; else `fresh`. False with a problem where it is no id. */
 static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *cursor) {

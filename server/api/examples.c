@@ -120,39 +120,58 @@ static bool write_csv_header(struct text *text, struct inspection *inspection, b
     return true;
 }
 
-static bool write_examples(struct request *request, struct text *text, struct inspection *inspection,
-                           struct error *error) {
-    bool is_csv = request->match.format == FORMAT_CSV;
-    bool is_test = strcmp(parameter_text(&request->query, "split"), "test") == 0;
-    size_t total =
-        is_test ? inspection_test_example_count(inspection) : inspection_train_example_count(inspection);
-    size_t offset = (size_t)parameter_integer(&request->query, "offset");
-    size_t limit = (size_t)parameter_integer(&request->query, "limit");
-    if (is_csv && !write_csv_header(text, inspection, is_test, error))
-        return false;
-    if (!is_csv) {
-        json_write_begin_object(text, NULL);
-        json_write_string(text, "name", request_path_value(request, 0));
-        json_write_string(text, "split", is_test ? "test" : "train");
-        json_write_integer(text, "total", (int64_t)total);
-        json_write_integer(text, "offset", (int64_t)offset);
-        json_write_begin_array(text, "examples");
-    }
-    for (size_t i = offset; i < total && i - offset < limit; i++) {
+/* A page of a split. */
+struct shown_examples {
+    struct inspection *inspection;
+    bool is_test;
+    size_t total, offset, limit;
+};
+
+static struct shown_examples read_page(const struct parameter_set *query, struct inspection *inspection) {
+    bool is_test = strcmp(parameter_text(query, "split"), "test") == 0;
+    return (struct shown_examples){.inspection = inspection,
+                                   .is_test = is_test,
+                                   .total = is_test ? inspection_test_example_count(inspection)
+                                                    : inspection_train_example_count(inspection),
+                                   .offset = (size_t)parameter_integer(query, "offset"),
+                                   .limit = (size_t)parameter_integer(query, "limit")};
+}
+
+static bool write_rows(const struct shown_examples *page, struct text *text,
+                       void (*write)(struct text *text, const struct inspection *inspection, size_t index,
+                                     const struct inspection_example *example),
+                       struct error *error) {
+    for (size_t i = page->offset; i < page->total && i - page->offset < page->limit; i++) {
         struct inspection_example example = {0};
-        if (!inspection_example(inspection, is_test, i, &example, error))
+        if (!inspection_example(page->inspection, page->is_test, i, &example, error))
             return false;
-        if (is_csv)
-            write_example_csv(text, inspection, i, &example);
-        else
-            write_example_json(text, inspection, i, &example);
-    }
-    if (!is_csv) {
-        json_write_end_array(text);
-        json_write_end_object(text);
+        write(text, page->inspection, i, &example);
     }
     return true;
 }
+
+static bool write_json(struct request *request, const void *shown, struct text *text, struct error *error) {
+    const struct shown_examples *page = shown;
+    json_write_begin_object(text, NULL);
+    json_write_string(text, "name", request_path_value(request, 0));
+    json_write_string(text, "split", page->is_test ? "test" : "train");
+    json_write_integer(text, "total", (int64_t)page->total);
+    json_write_integer(text, "offset", (int64_t)page->offset);
+    json_write_begin_array(text, "examples");
+    bool ok = write_rows(page, text, write_example_json, error);
+    json_write_end_array(text);
+    json_write_end_object(text);
+    return ok;
+}
+
+static bool write_csv(struct request *request, const void *shown, struct text *text, struct error *error) {
+    const struct shown_examples *page = shown;
+    (void)request;
+    return write_csv_header(text, page->inspection, page->is_test, error) &&
+           write_rows(page, text, write_example_csv, error);
+}
+
+const struct export api_examples_exports[] = {{FORMAT_JSON, write_json}, {FORMAT_CSV, write_csv}, {0}};
 
 void api_datasets_examples(struct request *request) {
     struct inspector *inspector = request->service->inspector;
@@ -160,7 +179,6 @@ void api_datasets_examples(struct request *request) {
     struct parameter_set set = {0};
     struct error error = {0};
     struct text key = {0};
-    struct text text = {0};
     int64_t created_ms = 0;
     if (!prepare_example_parameters(request, &set, &created_ms))
         goto cleanup;
@@ -168,16 +186,14 @@ void api_datasets_examples(struct request *request) {
     json_write_parameters(&key, NULL, &set);
     text_append_format(&key, " %lld", (long long)created_ms);
     slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);
-    if (!slot || !write_examples(request, &text, slot->inspection, &error)) {
-        response_set_error(&request->response, &error);
+    if (slot) {
+        const struct shown_examples page = read_page(&request->query, slot->inspection);
+        export_answer(request, &page);
     } else {
-        bool is_csv = request->match.format == FORMAT_CSV;
-        response_set_text(&request->response, 200, is_csv ? "text/csv; charset=utf-8" : "application/json",
-                          &text);
+        response_set_error(&request->response, &error);
     }
 cleanup:
     inspector_release(inspector, slot);
     parameter_set_free(&set);
     text_free(&key);
-    text_free(&text);
 }

@@ -31,5 +31,5 @@ void api_experiments_list(struct request *request) {
     json_write_end_array(&text);
     write_run_states(&text);
     json_write_end_object(&text);
-    response_set_text(&request->response, 200, "application/json", &text);
+    response_set_json(&request->response, 200, &text);
 }

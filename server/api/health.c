@@ -19,7 +19,7 @@ void api_health_get(struct request *request) {
     json_write_integer(&text, "running", (int64_t)counts.by_state[RUN_RUNNING]);
     json_write_integer(&text, "queued", (int64_t)counts.by_state[RUN_QUEUED]);
     json_write_end_object(&text);
-    response_set_text(&request->response, 200, "application/json", &text);
+    response_set_json(&request->response, 200, &text);
 }
 
 static void write_state_counts(struct text *text, const char *name, const struct runs_counts *counts,
@@ -31,30 +31,37 @@ static void write_state_counts(struct text *text, const char *name, const struct
     }
 }
 
-void api_prometheus_get(struct request *request) {
+static bool write_prometheus(struct request *request, const void *shown, struct text *text,
+                             struct error *error) {
+    (void)shown, (void)error;
     struct runs_counts counts;
-    struct text text = {0};
     size_t connections;
     unsigned long long overdue;
     connections_count(request->http->connections, &connections, &overdue);
     runs_count(request->service->runs, &counts);
     text_append_format(
-        &text,
+        text,
         "# TYPE attnlab_connections gauge\nattnlab_connections %zu\n"
         "# TYPE attnlab_connections_overdue_total counter\nattnlab_connections_overdue_total %llu\n",
         connections, overdue);
-    text_append_format(&text,
+    text_append_format(text,
                        "# TYPE attnlab_workers gauge\nattnlab_workers %zu\n"
                        "# TYPE attnlab_runs gauge\n",
                        counts.workers);
-    write_state_counts(&text, "attnlab_runs", &counts, false);
-    text_append_string(&text, "# TYPE attnlab_runs_ended_total counter\n");
-    write_state_counts(&text, "attnlab_runs_ended_total", &counts, true);
-    text_append_format(&text,
+    write_state_counts(text, "attnlab_runs", &counts, false);
+    text_append_string(text, "# TYPE attnlab_runs_ended_total counter\n");
+    write_state_counts(text, "attnlab_runs_ended_total", &counts, true);
+    text_append_format(text,
                        "# TYPE attnlab_training_steps_total counter\nattnlab_training_steps_total %llu\n"
                        "# TYPE attnlab_training_epochs_total counter\nattnlab_training_epochs_total %llu\n"
                        "# TYPE attnlab_waiting_connections gauge\nattnlab_waiting_connections %zu\n",
                        counts.steps, counts.epochs, parking_count(request->http->parking));
-    statistics_write(request->http->statistics, &text);
-    response_set_text(&request->response, 200, "text/plain; version=0.0.4; charset=utf-8", &text);
+    statistics_write(request->http->statistics, text);
+    return true;
+}
+
+const struct export api_prometheus_exports[] = {{FORMAT_PROMETHEUS, write_prometheus}, {0}};
+
+void api_prometheus_get(struct request *request) {
+    export_answer(request, NULL);
 }

@@ -5,52 +5,58 @@
 
 #include <stdlib.h>
 
-static void write_json(struct text *text, const struct epoch_metrics *rows, size_t count) {
+struct metrics {
+    struct epoch_metrics *rows;
+    size_t count;
+};
+
+static bool write_json(struct request *request, const void *shown, struct text *text, struct error *error) {
+    (void)request, (void)error;
+    const struct metrics *metrics = shown;
     json_write_begin_object(text, NULL);
     json_write_begin_array(text, "rows");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < metrics->count; i++) {
         json_write_begin_object(text, NULL);
-        json_write_integer(text, "epoch", (int64_t)rows[i].epoch);
-        json_write_number(text, "train_loss", rows[i].train_loss);
-        json_write_number(text, "test_accuracy", rows[i].test_accuracy);
-        json_write_number(text, "seconds", rows[i].seconds);
+        json_write_integer(text, "epoch", (int64_t)metrics->rows[i].epoch);
+        json_write_number(text, "train_loss", metrics->rows[i].train_loss);
+        json_write_number(text, "test_accuracy", metrics->rows[i].test_accuracy);
+        json_write_number(text, "seconds", metrics->rows[i].seconds);
         json_write_end_object(text);
     }
     json_write_end_array(text);
     json_write_end_object(text);
+    return true;
 }
 
-static void write_csv(struct text *text, const struct epoch_metrics *rows, size_t count) {
+static bool write_csv(struct request *request, const void *shown, struct text *text, struct error *error) {
+    (void)request, (void)error;
+    const struct metrics *metrics = shown;
     text_append_string(text, "epoch,train_loss,test_accuracy,seconds\r\n");
-    for (size_t i = 0; i < count; i++) {
-        text_append_format(text, "%zu,", rows[i].epoch);
-        csv_append_number(text, rows[i].train_loss);
+    for (size_t i = 0; i < metrics->count; i++) {
+        text_append_format(text, "%zu,", metrics->rows[i].epoch);
+        csv_append_number(text, metrics->rows[i].train_loss);
         csv_next_field(text);
-        csv_append_number(text, rows[i].test_accuracy);
+        csv_append_number(text, metrics->rows[i].test_accuracy);
         csv_next_field(text);
-        csv_append_number(text, rows[i].seconds);
+        csv_append_number(text, metrics->rows[i].seconds);
         csv_end_row(text);
     }
+    return true;
 }
+
+const struct export api_metrics_exports[] = {{FORMAT_JSON, write_json}, {FORMAT_CSV, write_csv}, {0}};
 
 void api_metrics_get(struct request *request) {
     struct service *service = request->service;
     const char *id = request_path_value(request, 0);
     struct run_record run = {0};
-    struct epoch_metrics *rows = NULL;
+    struct metrics metrics = {0};
     struct error error = {0};
-    struct text text = {0};
-    size_t count = 0;
-    if (!runs_find(service->runs, id, &run, &error) ||
-        !service->store->read_metrics(service->store, id, &rows, &count, &error)) {
+    if (runs_find(service->runs, id, &run, &error) &&
+        service->store->read_metrics(service->store, id, &metrics.rows, &metrics.count, &error))
+        export_answer(request, &metrics);
+    else
         response_set_error(&request->response, &error);
-    } else if (request->match.format == FORMAT_CSV) {
-        write_csv(&text, rows, count);
-        response_set_text(&request->response, 200, "text/csv; charset=utf-8", &text);
-    } else {
-        write_json(&text, rows, count);
-        response_set_text(&request->response, 200, "application/json", &text);
-    }
     run_record_clear(&run);
-    free(rows);
+    free(metrics.rows);
 }

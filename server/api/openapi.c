@@ -17,40 +17,33 @@ static void write_reference(struct text *text, const char *key, const char *name
 }
 
 static bool is_event_stream(const struct route *route) {
-    return strstr(route->pattern, "events") != NULL;
+    return route_exports(route)->format == FORMAT_EVENTS;
 }
 
-/* The suffixes of paths that give another format. */
-static const struct {
-    enum format format;
-    const char *suffix, *media_type, *schema;
-} formats[] = {{FORMAT_JSON, "", NULL, NULL},
-               {FORMAT_CSV, ".csv", "text/csv", "{\"schema\":{\"type\":\"string\"}}"},
-               {FORMAT_NPY, ".npy", "application/octet-stream", "{}"}};
-enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
-
-/* {"application/json": {"schema": ...}}; with an Accept header CSV comes from the same path. */
-static void write_content(struct text *text, const struct route *route, size_t format) {
-    json_write_begin_object(text, "content");
-    if (formats[format].media_type) {
-        json_write_raw(text, formats[format].media_type, formats[format].schema);
-    } else if (route->response_schema) {
-        json_write_begin_object(text, "application/json");
-        write_reference(text, "schema", route->response_schema);
+/* {"application/json": {"schema": ...}} */
+static void write_media_type(struct text *text, enum format format, const char *json_schema) {
+    const struct format_kind *kind = &format_table[format];
+    if (format == FORMAT_JSON && json_schema) {
+        json_write_begin_object(text, kind->media_type);
+        write_reference(text, "schema", json_schema);
         json_write_end_object(text);
-    } else if (is_event_stream(route)) {
-        json_write_raw(text, "text/event-stream", "{\"schema\":{\"type\":\"string\"}}");
-    } else if (strstr(route->pattern, "safetensors")) {
-        json_write_raw(text, "application/octet-stream", "{}");
     } else {
-        json_write_raw(text, "text/plain", "{\"schema\":{\"type\":\"string\"}}");
+        json_write_raw(text, kind->media_type, kind->is_text ? "{\"schema\":{\"type\":\"string\"}}" : "{}");
     }
-    if (formats[format].format == FORMAT_JSON && route->formats & FORMAT_CSV)
-        json_write_raw(text, "text/csv", "{\"schema\":{\"type\":\"string\"}}");
+}
+
+/* What the path with this suffix gives. Without a suffix an Accept header may choose. */
+static void write_content(struct text *text, const struct route *route, const char *suffix) {
+    json_write_begin_object(text, "content");
+    for (const struct export *one = route_exports(route); one->format != FORMAT_NONE; one++) {
+        const struct format_kind *kind = &format_table[one->format];
+        if (strcmp(kind->suffix, suffix) == 0 || (!*suffix && kind->is_negotiable))
+            write_media_type(text, one->format, route->response_schema);
+    }
     json_write_end_object(text);
 }
 
-static void write_responses(struct text *text, const struct route *route, size_t format) {
+static void write_responses(struct text *text, const struct route *route, const char *suffix) {
     char status[8];
     snprintf(status, sizeof status, "%u", route->success_status);
     json_write_begin_object(text, "responses");
@@ -59,7 +52,7 @@ static void write_responses(struct text *text, const struct route *route, size_t
     if (route->success_status == 201)
         json_write_raw(text, "headers", "{\"Location\":{\"schema\":{\"type\":\"string\"}}}");
     if (route->success_status != 204)
-        write_content(text, route, format);
+        write_content(text, route, suffix);
     json_write_end_object(text);
     json_write_raw(text, "default",
                    "{\"description\":\"What is wrong\",\"content\":{\"application/problem+json\":{\"schema\":"
@@ -73,14 +66,10 @@ static void write_request_body(struct text *text, const struct route *route) {
     json_write_begin_object(text, "requestBody");
     json_write_boolean(text, "required", true);
     json_write_begin_object(text, "content");
-    if (route->body == BODY_JSON) {
-        json_write_begin_object(text, "application/json");
-        write_reference(text, "schema", route->request_schema);
-        json_write_end_object(text);
-    } else {
-        json_write_raw(text, "text/csv", "{\"schema\":{\"type\":\"string\"}}");
-        json_write_raw(text, "text/tab-separated-values", "{\"schema\":{\"type\":\"string\"}}");
-    }
+    if (route->body == BODY_JSON)
+        write_media_type(text, FORMAT_JSON, route->request_schema);
+    for (size_t i = 0; route->body == BODY_DATASET && dataset_formats[i].format != FORMAT_NONE; i++)
+        write_media_type(text, dataset_formats[i].format, NULL);
     json_write_end_object(text);
     json_write_end_object(text);
 }
@@ -160,14 +149,15 @@ static void write_security(struct text *text, const struct route *route) {
                                                     : "[{\"token\":[]},{\"session\":[]},{}]");
 }
 
-static void write_operation(struct text *text, const struct route *route, const char *path, size_t format) {
+static void write_operation(struct text *text, const struct route *route, const char *path,
+                            const char *suffix) {
     json_write_begin_object(text, method_key(route));
     write_operation_id(text, route, path);
     json_write_string(text, "summary", route->summary);
     write_security(text, route);
     write_operation_parameters(text, route);
     write_request_body(text, route);
-    write_responses(text, route, format);
+    write_responses(text, route, suffix);
     json_write_end_object(text);
 }
 
@@ -179,17 +169,16 @@ static bool is_first_of_pattern(size_t index) {
 }
 
 /* A pattern with a format's suffix, and the operations that have it. */
-static void write_path(struct text *text, const char *pattern, size_t format) {
-    unsigned wanted = (unsigned)formats[format].format;
+static void write_path(struct text *text, const char *pattern, const char *suffix) {
     struct text operations = {0};
     char path[128];
-    snprintf(path, sizeof path, "%s%s", pattern, formats[format].suffix);
+    snprintf(path, sizeof path, "%s%s", pattern, suffix);
     json_write_begin_object(&operations, NULL);
     size_t empty_length = operations.length;
     for (size_t i = 0; i < api_routes.count; i++) {
         const struct route *route = &api_routes.routes[i];
-        if (strcmp(route->pattern, pattern) == 0 && (wanted == FORMAT_JSON || route->formats & wanted))
-            write_operation(&operations, route, path, format);
+        if (strcmp(route->pattern, pattern) == 0 && export_find(route_exports(route), suffix))
+            write_operation(&operations, route, path, suffix);
     }
     bool is_empty = operations.length == empty_length;
     json_write_end_object(&operations);
@@ -201,9 +190,14 @@ static void write_path(struct text *text, const char *pattern, size_t format) {
 
 static void write_paths(struct text *text) {
     json_write_begin_object(text, "paths");
-    for (size_t i = 0; i < api_routes.count; i++)
-        for (size_t format = 0; is_first_of_pattern(i) && format < FORMAT_COUNT; format++)
-            write_path(text, api_routes.routes[i].pattern, format);
+    for (size_t i = 0; i < api_routes.count; i++) {
+        if (!is_first_of_pattern(i))
+            continue;
+        write_path(text, api_routes.routes[i].pattern, "");
+        for (enum format format = FORMAT_NONE + 1; format < FORMAT_COUNT; format++)
+            if (*format_table[format].suffix)
+                write_path(text, api_routes.routes[i].pattern, format_table[format].suffix);
+    }
     json_write_end_object(text);
 }
 
@@ -283,5 +277,5 @@ void api_openapi_get(struct request *request) {
     write_paths(&text);
     write_components(&text);
     json_write_end_object(&text);
-    response_set_text(&request->response, 200, "application/json", &text);
+    response_set_json(&request->response, 200, &text);
 }

@@ -169,7 +169,7 @@ void api_predictions_create(struct request *request) {
             response_set_error(&request->response, &error);
         } else if (!api_answer_faults(request, &faults)) {
             json_write_end_object(&text);
-            response_set_text(&request->response, 200, "application/json", &text);
+            response_set_json(&request->response, 200, &text);
         }
     }
     inspector_release(inspector, slot);

@@ -14,7 +14,7 @@ static void answer_run(struct request *request, const struct run_record *run) {
     bool may_delete = gate_owns(request, run->owner);
     struct text text = {0};
     run_write_json(&text, NULL, run, &may_delete);
-    response_set_text(&request->response, request->match.route->success_status, "application/json", &text);
+    response_set_json(&request->response, request->match.route->success_status, &text);
 }
 
 /* The answer of the request, whose run (waited for, or named by the path) has a large result: reading and
@@ -131,7 +131,7 @@ void api_runs_list(struct request *request) {
     json_write_string(&text, "next", count > limit ? runs[limit - 1].id : NULL);
     json_write_end_object(&text);
     if (is_listed)
-        response_set_text(&request->response, 200, "application/json", &text);
+        response_set_json(&request->response, 200, &text);
     else
         response_set_error(&request->response, &error);
     run_records_free(runs, count);

@@ -29,7 +29,7 @@ static void answer_session(struct request *request) {
         json_write_string(&text, "limits", NULL);
     }
     json_write_end_object(&text);
-    response_set_text(&request->response, 200, "application/json", &text);
+    response_set_json(&request->response, 200, &text);
 }
 
 /* The page asks this first. The cookie comes with this answer rather than with the page itself, because a

@@ -1,19 +1,30 @@
-/* A run's weights in the safetensors format. */
+/* A run's weights as a file. */
 #include "server/api/api.h"
+
+static bool write_safetensors(struct request *request, const void *shown, struct text *text,
+                              struct error *error) {
+    (void)request;
+    const struct inspector_slot *slot = shown;
+    void *bytes = NULL;
+    size_t size = 0;
+    if (!inspection_write_safetensors(slot->inspection, &bytes, &size, error))
+        return false;
+    text_adopt(text, bytes, size);
+    return true;
+}
+
+const struct export api_weights_exports[] = {{FORMAT_SAFETENSORS, write_safetensors}, {0}};
 
 void api_weights_get(struct request *request) {
     struct inspector *inspector = request->service->inspector;
     struct error error = {0};
-    void *bytes = NULL;
-    size_t size = 0;
     struct inspector_slot *slot =
         inspector_acquire_run(inspector, request_path_value(request, 0), STORE_LAST_EPOCH, &error);
-    if (slot && inspection_write_safetensors(slot->inspection, &bytes, &size, &error)) {
-        response_set_bytes(&request->response, 200, "application/octet-stream", bytes, size);
-        response_add_header(&request->response, "Content-Disposition",
-                            "attachment; filename=\"model.safetensors\"");
-    } else {
+    if (!slot) {
         response_set_error(&request->response, &error);
+    } else if (export_answer(request, slot)) {
+        response_add_header(&request->response, "Content-Disposition", "attachment; filename=\"model%s\"",
+                            format_table[request->match.export->format].suffix);
     }
     inspector_release(inspector, slot);
 }

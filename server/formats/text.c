@@ -53,6 +53,10 @@ void text_append_format(struct text *text, const char *format, ...) {
     text->length += (size_t)size;
 }
 
+void text_adopt(struct text *text, void *bytes, size_t size) {
+    *text = (struct text){.bytes = bytes, .length = size, .capacity = size};
+}
+
 void text_free(struct text *text) {
     free(text->bytes);
     *text = (struct text){0};

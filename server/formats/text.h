@@ -19,6 +19,8 @@ struct text {
 void text_append(struct text *text, const void *bytes, size_t size);
 void text_append_string(struct text *text, const char *string);
 void text_append_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Makes `bytes` (malloc, `size` of them) the whole of an empty text, which takes them over. */
+void text_adopt(struct text *text, void *bytes, size_t size);
 void text_free(struct text *text);
 
 /* Empties the text and returns its bytes, which the caller releases with free(). NULL if an append failed. */

@@ -8,7 +8,6 @@
 #include "server/http/http.h"
 
 #include "server/access/limits.h"
-#include "server/http/accept.h"
 #include "server/http/assets.h"
 #include "server/http/gate.h"
 #include "server/http/guard.h"
@@ -127,12 +126,9 @@ static bool check_announced_body(struct request *request) {
     if (!check_encoding(request))
         return false;
     const char *type = request_header(request, "Content-Type");
-    size_t type_length = type ? strcspn(type, "; \t") : 0;
-    bool is_json =
-        type_length == strlen("application/json") && strncasecmp(type, "application/json", type_length) == 0;
-    if (route->body == BODY_JSON && !is_json) {
-        response_set_problem(&request->response, 415, "the body must be application/json; it is %.100s",
-                             type ? type : "of no stated type");
+    if (route->body == BODY_JSON && format_find_media_type(type) != FORMAT_JSON) {
+        response_set_problem(&request->response, 415, "the body must be %s; it is %.100s",
+                             format_table[FORMAT_JSON].media_type, type ? type : "of no stated type");
         return false;
     }
     return true;
@@ -140,11 +136,10 @@ static bool check_announced_body(struct request *request) {
 
 /* "Accept: text/csv" asks for CSV like the suffix does. */
 static void choose_format(struct request *request) {
-    const char *accept = request_header(request, "Accept");
     struct route_match *match = &request->match;
-    if (match->format == FORMAT_JSON && match->route->formats & FORMAT_CSV &&
-        accept_prefers(accept, "text/csv", "application/json"))
-        match->format = FORMAT_CSV;
+    const struct export *list = route_exports(match->route);
+    if (!*format_table[match->export->format].suffix)
+        match->export = export_choose(list, match->export, request_header(request, "Accept"));
 }
 
 /* Returns false where the request is answered already. */
@@ -177,8 +172,8 @@ static void log_request(const struct request *request, double seconds) {
     const struct route *route = request->match.route;
     unsigned status = request->response.status;
     log_write(request->http->options->log_level, status >= 500 ? LOG_ERROR : LOG_INFO,
-              "request=%s %s %s %u %.1fms", request->id, method_name(request->method),
-              route ? route->pattern : "other", status, seconds * 1000);
+              "request=%s %s %s%s %u %.1fms", request->id, method_name(request->method),
+              route ? route->pattern : "other", route ? route_suffix(route) : "", status, seconds * 1000);
 }
 
 static enum MHD_Result answer(struct request *request) {

@@ -1,6 +1,7 @@
 /* Fills in an answer: see response.h. */
 #include "server/http/response.h"
 
+#include "server/formats/format.h"
 #include "server/http/stream.h"
 
 #include <stdarg.h>
@@ -36,6 +37,10 @@ void response_set_text(struct response *response, unsigned status, const char *c
     response_set_bytes(response, status, content_type, text_release(text), size);
 }
 
+void response_set_json(struct response *response, unsigned status, struct text *text) {
+    response_set_text(response, status, format_table[FORMAT_JSON].content_type, text);
+}
+
 void response_set_borrowed(struct response *response, unsigned status, const char *content_type,
                            const void *bytes, size_t size) {
     clear_body(response);
@@ -60,7 +65,7 @@ void response_set_empty(struct response *response, unsigned status) {
 void response_set_stream(struct response *response, struct event_stream *stream) {
     clear_body(response);
     response->status = 200;
-    response->content_type = "text/event-stream";
+    response->content_type = format_table[FORMAT_EVENTS].content_type;
     response->stream = stream;
 }
 

@@ -31,6 +31,7 @@ struct response {
 /* Takes over the text's bytes; if building it failed the answer is response_set_out_of_memory's. */
 void response_set_text(struct response *response, unsigned status, const char *content_type,
                        struct text *text);
+void response_set_json(struct response *response, unsigned status, struct text *text);
 /* Takes over `bytes` (malloc). NULL: response_set_out_of_memory. */
 void response_set_bytes(struct response *response, unsigned status, const char *content_type, void *bytes,
                         size_t size);

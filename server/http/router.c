@@ -13,10 +13,13 @@ static const struct {
                     {METHOD_DELETE, "DELETE"},
                     {METHOD_OPTIONS, "OPTIONS"}};
 
-static const struct {
-    enum format format;
-    const char *suffix;
-} format_suffixes[] = {{FORMAT_CSV, ".csv"}, {FORMAT_NPY, ".npy"}};
+const struct export *route_exports(const struct route *route) {
+    return route->exports ? route->exports : export_json;
+}
+
+const char *route_suffix(const struct route *route) {
+    return format_table[route_exports(route)->format].suffix;
+}
 
 enum method method_find(const char *name) {
     for (size_t i = 0; i < sizeof method_names / sizeof *method_names; i++)
@@ -81,43 +84,43 @@ static bool match_route(struct route_match *match, const struct route *route, co
     return true;
 }
 
+/* `path` without its suffix. */
 static void match_table(struct route_match *match, const struct route_table *table, enum method method,
-                        const char *path, enum format format) {
+                        const char *path, const char *suffix) {
     for (size_t i = 0; i < table->count; i++) {
         const struct route *route = &table->routes[i];
-        bool has_format = format == FORMAT_JSON || (route->formats & format);
+        const struct export *export = export_find(route_exports(route), suffix);
         struct route_match found = {0};
-        if (!has_format || !match_route(&found, route, path))
+        if (!export || !match_route(&found, route, path))
             continue;
         match->allowed_methods |= route->method;
         if (!match->route && route->method == method) {
-            unsigned allowed = match->allowed_methods;
             match_route(match, route, path);
             match->route = route;
-            match->format = format;
-            match->allowed_methods = allowed;
+            match->export = export;
         }
     }
 }
 
 void router_match(struct route_match *match, const struct route_table *table, enum method method,
                   const char *path) {
-    *match = (struct route_match){.format = FORMAT_JSON};
+    *match = (struct route_match){0};
     size_t length = strlen(path);
     if (length >= PATH_SIZE)
         return;
     if (method == METHOD_HEAD)
         method = METHOD_GET;
-    for (size_t i = 0; i < sizeof format_suffixes / sizeof *format_suffixes; i++) {
-        size_t suffix = strlen(format_suffixes[i].suffix);
-        if (length > suffix && strcmp(path + length - suffix, format_suffixes[i].suffix) == 0) {
+    for (enum format format = FORMAT_NONE + 1; format < FORMAT_COUNT; format++) {
+        const char *suffix = format_table[format].suffix;
+        size_t size = strlen(suffix);
+        if (size > 0 && length > size && strcmp(path + length - size, suffix) == 0) {
             char plain[PATH_SIZE];
-            memcpy(plain, path, length - suffix);
-            plain[length - suffix] = '\0';
-            match_table(match, table, method, plain, format_suffixes[i].format);
+            memcpy(plain, path, length - size);
+            plain[length - size] = '\0';
+            match_table(match, table, method, plain, suffix);
             if (match->allowed_methods)
                 return;
         }
     }
-    match_table(match, table, method, path, FORMAT_JSON);
+    match_table(match, table, method, path, "");
 }

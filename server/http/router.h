@@ -1,18 +1,19 @@
 /* Which handler answers which path.
  *
  * A route is a method and a pattern such as "/api/runs/{id}/metrics"; The table is handed in (api/routes.c).
- * Patterns with other formats than JSON are also reached with a suffix (".csv",
- * ".npy") or an Accept header. */
+ * A route that is given out in several formats (export.h) is also reached with their suffixes (".csv",
+ * ".npy").
+ */
 #ifndef ATTNLAB_SERVER_HTTP_ROUTER_H
 #define ATTNLAB_SERVER_HTTP_ROUTER_H
 
 #include "core/parameters/declaration.h"
 #include "server/access/access.h"
+#include "server/http/export.h"
 
 struct request;
 
 enum method { METHOD_GET = 1, METHOD_POST = 2, METHOD_DELETE = 4, METHOD_HEAD = 8, METHOD_OPTIONS = 16 };
-enum format { FORMAT_JSON = 1, FORMAT_CSV = 2, FORMAT_NPY = 4 };
 enum body_kind { BODY_NONE, BODY_JSON, BODY_DATASET };
 enum route_flags { ROUTE_BACKGROUND = 1, ROUTE_OPEN_QUERY = 2 };
 enum { ROUTE_VALUES_MAXIMUM = 2, PATH_SIZE = 512 };
@@ -24,13 +25,13 @@ struct route {
     const char *summary;
     enum access_need needs;
     unsigned flags;
-    unsigned formats; /* besides JSON */
+    const struct export *exports; /* ends with FORMAT_NONE; NULL: JSON alone */
     const struct parameter_declaration *query;
     size_t query_count;
     enum body_kind body;
     unsigned success_status;
     const char *request_schema;  /* a component of openapi.json, or NULL */
-    const char *response_schema; /* likewise; NULL: not JSON */
+    const char *response_schema; /* likewise, of what it gives as JSON */
 };
 
 struct route_table {
@@ -39,16 +40,20 @@ struct route_table {
 };
 
 struct route_match {
-    const struct route *route; /* NULL: no route has this path and method */
-    unsigned allowed_methods;  /* of all routes with this path; 0: the path is not known */
-    enum format format;
-    char path[PATH_SIZE]; /* cut into the values */
+    const struct route *route;   /* NULL: no route has this path and method */
+    unsigned allowed_methods;    /* of all routes with this path; 0: the path is not known */
+    const struct export *export; /* the route's: by the suffix, later by the Accept header */
+    char path[PATH_SIZE];        /* cut into the values */
     const char *values[ROUTE_VALUES_MAXIMUM];
 };
 
 /* HEAD matches what GET matches. */
 void router_match(struct route_match *match, const struct route_table *table, enum method method,
                   const char *path);
+/* The list of a route's formats, the usual one first. */
+const struct export *route_exports(const struct route *route);
+/* The suffix of the path in its usual format; mostly "". */
+const char *route_suffix(const struct route *route);
 /* 0 where there is no such method here. */
 enum method method_find(const char *name);
 /* "GET"; "other" for 0. */

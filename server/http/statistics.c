@@ -119,8 +119,9 @@ void statistics_write(struct statistics *statistics, struct text *text) {
     for (size_t i = 0; i <= table->count; i++) {
         char labels[160] = "method=\"GET\",route=\"other\"";
         if (i < table->count) {
-            snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s\"",
-                     method_name(table->routes[i].method), table->routes[i].pattern);
+            snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s%s\"",
+                     method_name(table->routes[i].method), table->routes[i].pattern,
+                     route_suffix(&table->routes[i]));
         }
         if (statistics->routes[i].count > 0)
             write_route(text, &statistics->routes[i], labels);

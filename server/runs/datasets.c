@@ -56,10 +56,15 @@ void datasets_close(struct datasets *datasets) {
     free(datasets);
 }
 
-static struct dataset *parse(const char *format, const void *bytes, size_t size, struct error *error) {
-    if (strcmp(format, "csv") == 0)
-        return dataset_parse_csv(bytes, size, error);
-    return dataset_parse_tsv(bytes, size, error);
+const struct dataset_format dataset_formats[] = {
+    {FORMAT_CSV, dataset_parse_csv}, {FORMAT_TSV, dataset_parse_tsv}, {0}};
+
+static struct dataset *parse(enum format format, const void *bytes, size_t size, struct error *error) {
+    for (size_t i = 0; dataset_formats[i].format != FORMAT_NONE; i++)
+        if (dataset_formats[i].format == format)
+            return dataset_formats[i].parse(bytes, size, error);
+    error_set(error, ERROR_INTERNAL, "data sets cannot have this format");
+    return NULL;
 }
 
 bool datasets_check_name(const char *name, struct error *error) {
@@ -75,7 +80,7 @@ bool datasets_check_name(const char *name, struct error *error) {
     return true;
 }
 
-bool datasets_add(struct datasets *datasets, const char *name, const char *format, const void *bytes,
+bool datasets_add(struct datasets *datasets, const char *name, enum format format, const void *bytes,
                   size_t size, const char *owner, struct dataset_record *record, struct error *error) {
     *record = (struct dataset_record){0};
     if (!datasets_check_name(name, error))
@@ -84,7 +89,7 @@ bool datasets_add(struct datasets *datasets, const char *name, const char *forma
     if (dataset == NULL)
         return false;
     snprintf(record->name, sizeof record->name, "%s", name);
-    snprintf(record->format, sizeof record->format, "%s", format);
+    snprintf(record->format, sizeof record->format, "%s", format_table[format].name);
     record->created_ms = clock_wall_ms();
     record->row_count = dataset->row_count;
     record->class_count = dataset->class_count;
@@ -140,7 +145,7 @@ static struct parsed_dataset *load(struct datasets *datasets, const char *name, 
     if (parsed == NULL)
         error_set_memory(error, sizeof *parsed);
     else
-        parsed->dataset = parse(record.format, bytes, size, error);
+        parsed->dataset = parse(format_find_name(record.format), bytes, size, error);
     free(bytes);
     dataset_record_clear(&record);
     if (parsed == NULL || parsed->dataset == NULL) {

@@ -7,9 +7,18 @@
 #define ATTNLAB_SERVER_RUNS_DATASETS_H
 
 #include "core/tasks/data_source.h"
+#include "core/tasks/dataset.h"
+#include "server/formats/format.h"
 #include "server/store/store.h"
 
 struct datasets;
+
+/* The formats that a data set may be given in. */
+struct dataset_format {
+    enum format format; /* FORMAT_NONE ends the table */
+    struct dataset *(*parse)(const char *bytes, size_t size, struct error *error);
+};
+extern const struct dataset_format dataset_formats[];
 
 /* The store is borrowed. */
 struct datasets *datasets_open(struct store *store, const char *data_directory, struct error *error);
@@ -18,9 +27,9 @@ void datasets_close(struct datasets *datasets);
 /* ERROR_INVALID for what is no plain name, ERROR_CONFLICT for that of a built-in task. */
 bool datasets_check_name(const char *name, struct error *error);
 
-/* Parses and stores; `format` is "csv" or "tsv". ERROR_INVALID for a bad name or a bad row (the message names
- * its line), ERROR_CONFLICT where the name is taken. `record` is filled in; clear it. */
-bool datasets_add(struct datasets *datasets, const char *name, const char *format, const void *bytes,
+/* Parses and stores; `format` is one of dataset_formats. ERROR_INVALID for a bad name or a bad row (the
+ * message names its line), ERROR_CONFLICT where the name is taken. `record` is filled in; clear it. */
+bool datasets_add(struct datasets *datasets, const char *name, enum format format, const void *bytes,
                   size_t size, const char *owner, struct dataset_record *record, struct error *error);
 bool datasets_list(struct datasets *datasets, struct dataset_record **list, size_t *count,
                    struct error *error);

@@ -91,7 +91,7 @@ struct epoch_record {
 
 struct dataset_record {
     char name[65];
-    char format[8]; /* "csv" or "tsv" */
+    char format[8]; /* its name in the table of formats: "csv" */
     int64_t created_ms;
     size_t row_count, class_count, word_count, size_bytes;
     bool is_text;

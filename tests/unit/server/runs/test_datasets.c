@@ -7,8 +7,8 @@ START_TEST(data_sets_are_parsed_once_and_shared) {
     struct dataset_record record;
     open_all((struct runs_options){.worker_count = 1}, false);
     const char text[] = "text,label\ngood,1\nbad,0\n";
-    ck_assert_msg(datasets_add(datasets, "mine", "csv", text, sizeof text - 1, "", &record, &error), "%s",
-                  error.message);
+    ck_assert_msg(datasets_add(datasets, "mine", FORMAT_CSV, text, sizeof text - 1, "", &record, &error),
+                  "%s", error.message);
     ck_assert_uint_eq(record.row_count, 2);
     ck_assert_uint_eq(record.class_count, 2);
     ck_assert_uint_eq(record.word_count, 2);
