@@ -1,11 +1,11 @@
-# attnlab: build, run, test.
+# attnlab: build, run, test. `make help` lists the targets, from the text behind ## beside each of them.
 #
-#   make deps run     install what it needs (Debian: apt), build, start the service; ARGS="--listen 127.0.0.1:9000"
-#   make deps test    install, build, run every test; or one suite: unit, api-test, browser-test, reference-test
-#   make              build/attnlab; as for all targets: SANITIZE=address|undefined|thread, CC=gcc|clang, BUILD=folder
-#   make bench fuzz lint format install clean
-#
-# CHARTJS=file takes another build of Chart.js 3 or 4; PREFIX and DESTDIR say where `install` puts the program.
+# Settings, for all targets:
+#   CC=gcc|clang  CFLAGS="-O2 -g"  BUILD=folder  SANITIZE=address|undefined|thread (address,undefined for both)
+#   ARGS="--listen 127.0.0.1:9000"  what `make run` passes to the program
+#   CHARTJS=file  another build of Chart.js 3 or 4
+#   PREFIX=/usr/local DESTDIR=  where `make install` puts the program
+#   FUZZ_SECONDS=30  the time for each fuzzing harness
 
 comma = ,
 BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
@@ -60,19 +60,30 @@ UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
 
-.PHONY: all run install deps test-deps lint-deps test unit unit-programs api-test browser-test reference-test bench \
-	fuzz fuzz-programs format lint lint-format lint-c lint-scripts lint-page clean
+.PHONY: program help all debug compile_commands.json run install deps test-deps lint-deps test unit \
+	unit-programs api-test browser-test reference-test bench fuzz fuzz-programs format lint lint-format lint-c \
+	lint-scripts lint-page clean
 .SECONDARY:
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 
-all: $(BUILD)/libcore.a $(if $(wildcard server/commands/main.c),$(BUILD)/attnlab)
+program: all
+	@echo 'Built $(BUILD)/attnlab. "make run" starts it, "make help" lists what else there is.'
 
-run: all
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z][a-z_. -]*:.*## / { count = split($$1, names, " "); \
+		for (i = 1; i <= count; i++) printf "  make %-22s %s\n", names[i], $$2 }' $(firstword $(MAKEFILE_LIST))
+
+all: $(BUILD)/libcore.a $(if $(wildcard server/commands/main.c),$(BUILD)/attnlab) ## build the program, build/attnlab
+
+run: all ## build, then start the service and print its address
 	@$(BUILD)/attnlab serve $(ARGS)
 
-install: all
+debug: ## build the program for a debugger, without optimization: build-debug/attnlab
+	@$(MAKE) -s BUILD=build-debug CFLAGS='-O0 -g3'
+
+install: all ## install the program: PREFIX, DESTDIR
 	install -D -m 755 $(BUILD)/attnlab $(DESTDIR)$(PREFIX)/bin/attnlab
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
@@ -110,24 +121,30 @@ $(BUILD)/tests/unit/core/%: $(BUILD)/tests/unit/core/%.o $(BUILD)/libcore.a
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CORE_LIBS) $(LDFLAGS)
 
+# For editors: clangd and others read from it how each file is compiled.
+compile_commands.json: ## write the compiler's command for each file, for clangd and other tools
+	@$(MAKE) --always-make --dry-run --no-print-directory all unit-programs $(BENCH_PROGRAMS) | sed -n \
+		's/[\\"]/\\&/g; s|^.* -c -o .* \([^ ]*[.]c\)$$|{"directory": "$(CURDIR)", "file": "\1", "command": "&"},|p' | \
+		sed '1s/^/[/; $$s/,$$/]/' > $@.new && mv $@.new $@
+
 # --- tests -----------------------------------------------------------------------------------------------------
 
-test: test-deps all unit-programs
+test: test-deps all unit-programs ## run every test: unit, API, browser, and PyTorch itself if it is installed
 	tests/run --build $(BUILD) unit api browser reference
 
 unit-programs: $(UNIT_PROGRAMS)
 
-unit: unit-programs
+unit: unit-programs ## run the unit tests
 	tests/run --build $(BUILD) unit
 
-api-test browser-test reference-test: test-deps all
+api-test browser-test reference-test: test-deps all ## run the suite of this name
 	tests/run --build $(BUILD) $(@:%-test=%)
 
-bench: all $(BENCH_PROGRAMS)
+bench: all $(BENCH_PROGRAMS) ## measure against PyTorch (python3-torch) and the service under load
 	tests/bench/run $(BUILD)/attnlab
 
 # Harnesses for libFuzzer, which is clang's. The corpora in tests/fuzz/corpus are read; what is found goes to the build folder.
-fuzz: lint-deps
+fuzz: lint-deps ## feed random bytes to the parsers: FUZZ_SECONDS each
 	$(MAKE) -s CC=clang BUILD=build-fuzz SANITIZE=fuzzer-no-link,address,undefined fuzz-programs
 	tests/run --build build-fuzz --seconds $(FUZZ_SECONDS) fuzz
 
@@ -148,10 +165,10 @@ C_FILES = $(filter-out tests/reference/golden_%,$(shell find core server tests -
 # Without the builds' -Werror, as .clang-tidy says what is an error.
 TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS) -mavx2 -mfma -mavx512f
 
-format:
+format: ## lay out the C sources by clang-format
 	clang-format -i $(C_FILES)
 
-lint: lint-format lint-c lint-scripts lint-page
+lint: lint-format lint-c lint-scripts lint-page ## check layout, C sources, scripts and the page
 
 lint-format: lint-deps
 	@clang-format --dry-run -Werror $(C_FILES)
@@ -188,18 +205,18 @@ define install_packages
 	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 $$missing >/dev/null
 endef
 
-deps:
+deps: ## install what the build needs (Debian, by apt)
 	$(call install_packages,$(DEBIAN_PACKAGES),1)
 
-test-deps:
+test-deps: ## install what the tests need
 	$(call install_packages,$(DEBIAN_TEST_PACKAGES),0)
 	@$(MAKE) -s tests/node_modules/.package-lock.json
 
-lint-deps:
+lint-deps: ## install what `make lint` and `make fuzz` need
 	$(call install_packages,$(DEBIAN_LINT_PACKAGES),0)
 	@$(MAKE) -s tests/node_modules/.package-lock.json
 
-clean:
+clean: ## remove all builds
 	rm -rf build build-*
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
