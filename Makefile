@@ -189,7 +189,8 @@ lint-page: lint-deps
 DEBIAN_PACKAGES = gcc libc6-dev pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev libopenblas-pthread-dev \
 	libhdf5-dev zlib1g-dev nettle-dev libutf8proc-dev libjs-chart.js
 DEBIAN_TEST_PACKAGES = check chromium curl $(if $(shell command -v npm),,nodejs npm)
-DEBIAN_LINT_PACKAGES = clang clang-format clang-tidy cppcheck shellcheck $(if $(shell command -v npm),,nodejs npm)
+# The linter compiles the sources, so it needs their libraries; clang only recommends its own sanitizers and fuzzer.
+DEBIAN_LINT_PACKAGES = clang libclang-rt-14-dev clang-format clang-tidy cppcheck shellcheck $(if $(shell command -v npm),,nodejs npm)
 
 # Installs by apt what is not there yet; elsewhere it says what to install.
 define install_packages
@@ -213,7 +214,7 @@ test-deps: ## install what the tests need
 	@$(MAKE) -s tests/node_modules/.package-lock.json
 
 lint-deps: ## install what `make lint` and `make fuzz` need
-	$(call install_packages,$(DEBIAN_LINT_PACKAGES),0)
+	$(call install_packages,$(DEBIAN_PACKAGES) $(DEBIAN_LINT_PACKAGES),0)
 	@$(MAKE) -s tests/node_modules/.package-lock.json
 
 clean: ## remove all builds
