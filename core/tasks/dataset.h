@@ -1,9 +1,10 @@
 /* Labelled sequences for training models.
  *
  * A dataset holds examples of one kind, either numbers (rows of T values) or text (sentences split into
- * tokens), each with a class label. The user's data sets are parsed from CSV or TSV bytes; drawn sentences
- * are built row by row (dataset_builder.h). A task (task.h) splits a data set, builds the vocabulary and
- * pads, so that a training run, the examples shown over HTTP and a prediction all see the same numbers. */
+ * tokens), each with a class label. The user's data sets are parsed from CSV or TSV bytes (dataset_parse.h),
+ * drawn sentences are built row by row (dataset_builder.h). A task (task.h) splits a data set, builds the
+ * vocabulary and pads, so that a training run, the examples shown over HTTP and a prediction all see the same
+ * numbers. */
 #ifndef ATTNLAB_CORE_TASKS_DATASET_H
 #define ATTNLAB_CORE_TASKS_DATASET_H
 
@@ -41,18 +42,6 @@ enum { DATASET_CLASS_LIMIT = 100, DATASET_LABEL_BYTES = 64 };
  * stay within float32's range; otherwise a model's answer would consist of infinities. */
 static const float dataset_number_limit = 1e15F;
 
-/* Parses `size` bytes of CSV (RFC 4180: a header `text,label`, or numbers with a `label` column) or TSV
- * (`label<TAB>text` or `text<TAB>label`; a header line with these names is skipped). The bytes are UTF-8. A
- * byte order mark and CRLF are accepted, and empty lines skipped. A bad row is an ERROR_INVALID that names
- * its line. There must be at least two rows and two classes. Classes are numbered in numeric order if all are
- * whole numbers, else in byte order. Free with dataset_free.
- *
- * The whole file decides which column of a TSV file holds the labels. A column with more than
- * DATASET_CLASS_LIMIT distinct values, or with a value longer than DATASET_LABEL_BYTES, cannot. If both can,
- * it is the one with whole numbers, else the one with fewer distinct values, else the one with fewer bytes,
- * else the first. */
-struct dataset *dataset_parse_csv(const char *bytes, size_t size, struct error *error);
-struct dataset *dataset_parse_tsv(const char *bytes, size_t size, struct error *error);
 void dataset_free(struct dataset *dataset);
 
 #endif

@@ -189,20 +189,3 @@ struct dataset *dataset_builder_finish(struct dataset_builder *builder, bool suc
     dataset_free(dataset);
     return NULL;
 }
-
-void dataset_free(struct dataset *dataset) {
-    if (dataset == NULL)
-        return;
-    for (size_t i = 0; i < dataset->class_count; i++)
-        free(dataset->class_names[i]);
-    for (size_t i = 0; dataset->texts != NULL && i < dataset->row_count; i++)
-        free(dataset->texts[i]);
-    word_table_free(dataset->words);
-    free(dataset->class_names);
-    free(dataset->labels);
-    free(dataset->values);
-    free(dataset->texts);
-    free(dataset->token_start);
-    free(dataset->tokens);
-    free(dataset);
-}

@@ -1,7 +1,7 @@
 /* The data source of the command line: see file_source.h. */
 #include "server/formats/file_source.h"
 
-#include "core/tasks/dataset.h"
+#include "core/tasks/dataset_parse.h"
 #include "server/formats/keras_weights.h"
 #include "server/system/file.h"
 

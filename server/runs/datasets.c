@@ -1,6 +1,7 @@
 /* Data sets: parsed when they are first used, shared while anybody uses them. */
 #include "server/runs/datasets.h"
 
+#include "core/tasks/dataset_parse.h"
 #include "core/tasks/task.h"
 #include "server/formats/keras_weights.h"
 #include "server/system/clock.h"

@@ -1,6 +1,6 @@
 /* Uploaded data sets. Whatever the bytes, parsing gives consistent rows that make a task, or an error with a
  * message in UTF-8. The first byte chooses between CSV and TSV. */
-#include "core/tasks/dataset.h"
+#include "core/tasks/dataset_parse.h"
 #include "core/tasks/task.h"
 #include "core/tasks/utf8.h"
 

@@ -4,7 +4,7 @@
  * the same when written, read and prepared again. Experiments on given matrices are then run: the result is
  * JSON. */
 #include "core/experiments/experiment.h"
-#include "core/tasks/dataset.h"
+#include "core/tasks/dataset_parse.h"
 #include "core/tasks/utf8.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"

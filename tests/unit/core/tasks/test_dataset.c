@@ -1,5 +1,5 @@
 /* Files of the user: what is read, and which line a fault names. */
-#include "core/tasks/dataset.h"
+#include "core/tasks/dataset_parse.h"
 #include "tests/unit/main.h"
 
 #include <stdio.h>

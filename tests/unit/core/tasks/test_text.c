@@ -1,4 +1,5 @@
 /* From text to ids: tokens, vocabulary, the task `reviews`, and the split of a data set. */
+#include "core/tasks/dataset_parse.h"
 #include "core/tasks/decisive.h"
 #include "core/tasks/reviews.h"
 #include "core/tasks/task.h"

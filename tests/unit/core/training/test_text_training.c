@@ -1,7 +1,7 @@
 /* `train` on text, from the user's file to the result, against PyTorch: on a small data set that is in this
  * repository, and on the reference folder's reviews.tsv where that is at hand. */
 #include "core/parameters/parse.h"
-#include "core/tasks/dataset.h"
+#include "core/tasks/dataset_parse.h"
 #include "core/training/inspection.h"
 #include "tests/reference/golden_lab.h"
 #include "tests/reference/golden_text.h"
