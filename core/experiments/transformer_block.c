@@ -5,7 +5,7 @@
  * shape, so blocks can be stacked. */
 #include "core/experiments/experiments.h"
 #include "core/layers/attention/multi_head.h"
-#include "core/layers/encoder_block.h"
+#include "core/layers/blocks/encoder_block.h"
 #include "core/layers/feedforward.h"
 #include "core/math/arena.h"
 #include "core/math/matrix.h"

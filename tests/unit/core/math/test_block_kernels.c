@@ -1,6 +1,6 @@
 /* The kernels of a transformer block: the fast ones against the plain ones, at sizes that leave tails of
  * every length, and a block that skips padding against one that does not. */
-#include "core/layers/encoder_block.h"
+#include "core/layers/blocks/encoder_block.h"
 #include "core/layers/masked_mean.h"
 #include "core/math/attention_head.h"
 #include "core/math/block_kernels.h"

@@ -3,7 +3,7 @@
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiled.h"
 #include "core/layers/attention/tiled_head.h"
-#include "core/layers/encoder_block.h"
+#include "core/layers/blocks/encoder_block.h"
 #include "core/layers/positions/position.h"
 #include "core/math/arena.h"
 #include "core/math/matrix.h"

@@ -2,7 +2,7 @@
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiled.h"
-#include "core/layers/encoder_block.h"
+#include "core/layers/blocks/encoder_block.h"
 #include "core/layers/positions/position.h"
 #include "core/math/matrix.h"
 #include "core/model/models.h"

@@ -1,5 +1,5 @@
 /* A transformer encoder block: see encoder_block.h. */
-#include "core/layers/encoder_block.h"
+#include "core/layers/blocks/encoder_block.h"
 
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/feedforward.h"

@@ -4,8 +4,8 @@
  *
  * Input and output have the same shape, so blocks can be stacked. Two layers that differ in the attention's
  * parameters only (see core/layers/attention/multi_head.h) and have the names of the classes they mirror. */
-#ifndef ATTNLAB_CORE_LAYERS_ENCODER_BLOCK_H
-#define ATTNLAB_CORE_LAYERS_ENCODER_BLOCK_H
+#ifndef ATTNLAB_CORE_LAYERS_BLOCKS_ENCODER_BLOCK_H
+#define ATTNLAB_CORE_LAYERS_BLOCKS_ENCODER_BLOCK_H
 
 #include "core/layers/layer.h"
 
