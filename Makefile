@@ -61,8 +61,8 @@ FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
 
 .PHONY: program help all debug compile_commands.json run install deps test-deps lint-deps test unit \
-	unit-programs api-test browser-test reference-test bench fuzz fuzz-programs format lint lint-format lint-c \
-	lint-scripts lint-page clean
+	unit-programs api-test browser-test reference-test bench fuzz fuzz-programs format lint lint-format \
+	lint-includes lint-c lint-scripts lint-page clean
 .SECONDARY:
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
@@ -168,10 +168,15 @@ TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS
 format: ## lay out the C sources by clang-format
 	clang-format -i $(C_FILES)
 
-lint: lint-format lint-c lint-scripts lint-page ## check layout, C sources, scripts and the page
+lint: lint-format lint-includes lint-c lint-scripts lint-page ## check layout, includes, C sources, scripts and the page
 
 lint-format: lint-deps
 	@clang-format --dry-run -Werror $(C_FILES)
+
+# Which folder may include which, and a test that this check can fail.
+lint-includes: lint-deps
+	@node tests/check_includes.js
+	@out=$$(node --test tests/check_includes.test.js) || { echo "$$out"; exit 1; }
 
 lint-c: lint-deps
 	@echo $(CORE_SOURCES) $(SERVER_SOURCES) | xargs -n 8 -P $$(nproc) sh -c 'clang-tidy --quiet "$$@" -- $(TIDY_FLAGS)' tidy
