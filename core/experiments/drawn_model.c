@@ -66,7 +66,7 @@ const float *drawn_model_forward(struct drawn_model *model, const float *values,
 
 struct task *drawn_examples_open(size_t count, size_t steps, uint64_t seed, struct error *error) {
     struct data_source none = {0};
-    struct task_request request = {.name = "first-element",
+    struct task_request request = {.name = task_first_element.name,
                                    .sequence_length = steps,
                                    .train_examples = count,
                                    .test_examples = 1,

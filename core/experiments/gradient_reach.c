@@ -6,14 +6,13 @@
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 #include "core/layers/positions/position.h"
+#include "core/model/choices.h"
 #include "core/model/loss.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { EXAMPLES_SEED = 1 };
-
-static const char *const models[] = {"rnn", "lstm", "attention", NULL};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "seed",
@@ -43,7 +42,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE_LIST,
      .title = "Models",
      .meaning = "Which models to measure.",
-     .choices = models,
+     .choice_table = &model_choices_models_with_path,
      .default_text = "rnn,lstm,attention"},
 };
 
@@ -101,7 +100,7 @@ static void write_row(const struct result_sink *sink, const char *name, const st
     result_real(sink, "last", last);
     result_real(sink, "ratio", last / first);
     /* Steps of computation between the first input and the output. */
-    result_integer(sink, "path_length", strcmp(name, "attention") == 0 ? 1 : (int64_t)steps - 1);
+    result_integer(sink, "path_length", model_find(name)->path == MODEL_PATH_DIRECT ? 1 : (int64_t)steps - 1);
     result_end_object(sink);
 }
 

@@ -17,31 +17,38 @@ enum {
     DECISIVE_EXAMPLES = 120
 };
 
-static const char *const models[] = {"rnn", "lstm", "attention", "transformer", NULL};
+static const char *task_name(size_t index) {
+    return task_makers[index] != NULL ? task_makers[index]->name : NULL;
+}
+
+static const struct parameter_choice_table drawn_tasks = {.name = task_name};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "task",
      .type = PARAMETER_TEXT,
      .title = "Task",
-     .meaning = "first-element, reviews, or the name of a data set of yours.",
+     .meaning = "or the name of a data set of yours.",
+     .choice_table = &drawn_tasks,
      .length_maximum = 100,
      .default_text = "first-element"},
     {.name = "model",
      .type = PARAMETER_CHOICE,
      .title = "Model",
      .meaning = "What learns the task.",
-     .choices = models,
+     .choice_table = &model_choices_models,
      .default_text = "attention"},
     {.name = "position",
      .type = PARAMETER_CHOICE,
      .title = "Positions",
-     .meaning = "How the steps tell their position (attention and transformer).",
+     .meaning = "How the steps tell their position.",
+     .condition = &model_choices_taken,
      .choices = position_names,
      .default_text = "learned"},
     {.name = "mask",
      .type = PARAMETER_CHOICE,
      .title = "Mask",
-     .meaning = "Causal: no step sees a later one (attention and transformer).",
+     .meaning = "Causal: no step sees a later one.",
+     .condition = &model_choices_taken,
      .choices = model_choices_masks,
      .default_text = "none"},
     {.name = "width",
@@ -49,6 +56,7 @@ static const struct parameter_declaration declarations[] = {
      .cost = PARAMETER_COST_WIDTH,
      .title = "Width",
      .meaning = "Size of the hidden state, or of the vector of a step: d_model.",
+     .condition = &model_choices_taken,
      .minimum = 1,
      .maximum = WIDTH_MAXIMUM,
      .default_number = 32},
@@ -56,7 +64,8 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Heads",
-     .meaning = "Attention heads; must divide the width (transformer only).",
+     .meaning = "Attention heads; must divide the width.",
+     .condition = &model_choices_taken,
      .minimum = 1,
      .maximum = 64,
      .default_number = 4},
@@ -64,7 +73,8 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Layers",
-     .meaning = "Stacked blocks (transformer only).",
+     .meaning = "Stacked blocks.",
+     .condition = &model_choices_taken,
      .minimum = 1,
      .maximum = MODEL_MAXIMUM_BLOCKS,
      .default_number = 1},
@@ -73,14 +83,16 @@ static const struct parameter_declaration declarations[] = {
      .cost = PARAMETER_COST_WIDTH,
      .cost_allowance = 4,
      .title = "Feed-forward width",
-     .meaning = "Hidden units of the feed-forward part (transformer only).",
+     .meaning = "Hidden units of the feed-forward part.",
+     .condition = &model_choices_taken,
      .minimum = 1,
      .maximum = 4 * WIDTH_MAXIMUM,
      .default_number = 64},
     {.name = "activation",
      .type = PARAMETER_CHOICE,
      .title = "Activation",
-     .meaning = "Of the feed-forward part (transformer only).",
+     .meaning = "Of the feed-forward part.",
+     .condition = &model_choices_taken,
      .choices = model_choices_activations,
      .default_text = "relu"},
     {.name = "sequence_length",
@@ -190,8 +202,8 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults,
                      struct error *error) {
     (void)memory_limit_bytes;
-    struct task_summary summary = {
-        .kind = DATASET_NUMBERS, .sequence_length = 60, .train_examples = 2000, .test_examples = 600};
+    struct task_summary summary;
+    task_first_element.describe(&(struct task_request){0}, &summary); /* if the task is not known */
     struct error failure = {0};
     size_t faults_before = faults->count;
     if (!describe_task(set, data, &summary, faults, &failure) && faults->count == faults_before)
@@ -229,11 +241,12 @@ static void check_sizes(const struct parameter_set *set, const struct task_summa
 static void check_model(const struct parameter_set *set, struct parameter_faults *faults) {
     const struct model_entry *entry = model_find(parameter_text(set, "model"));
     int64_t width = parameter_integer(set, "width"), heads = parameter_integer(set, "heads");
-    if (entry->has_blocks && width % heads != 0)
+    bool has_heads = model_takes(entry, "heads");
+    if (has_heads && width % heads != 0)
         parameter_faults_add(faults, "heads", "must divide the width, %lld; got %lld", (long long)width,
                              (long long)heads);
-    else if (entry->has_attention)
-        model_choices_check_position(set, (size_t)(entry->has_blocks ? width / heads : width), faults);
+    else if (model_takes(entry, "position"))
+        model_choices_check_position(set, (size_t)(has_heads ? width / heads : width), faults);
 }
 
 /* The run trains a model and inspects it at its end. The fault names the parameter that matters most: the

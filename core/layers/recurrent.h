@@ -11,8 +11,15 @@
 #include "core/layers/layer.h"
 #include "core/random/torch_init.h"
 
-extern const struct layer_type layer_rnn;
-extern const struct layer_type layer_lstm;
+/* Every recurrent layer: the word is its model's name in the API, and what follows `layer_`. Each has a file
+ * in this folder; the model of that name is made of it (core/model/models.c). */
+#define RECURRENT_TABLE(ENTRY)                                                                               \
+    ENTRY(rnn)                                                                                               \
+    ENTRY(lstm)
+
+#define RECURRENT_DECLARE(name) extern const struct layer_type layer_##name;
+RECURRENT_TABLE(RECURRENT_DECLARE)
+#undef RECURRENT_DECLARE
 
 /* What the two share; `rows` is the height of the weight matrices: width, or 4 width. */
 

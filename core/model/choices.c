@@ -1,7 +1,54 @@
 /* Names of positions, masks and activations: see choices.h. */
 #include "core/model/choices.h"
 
+#include "core/model/models.h"
+
 #include <string.h>
+
+static const struct model_entry *model_at(size_t index) {
+    return index < model_table_count ? &model_table[index] : NULL;
+}
+
+static const struct model_entry *model_with_path_at(size_t index) {
+    for (size_t i = 0; i < model_table_count; i++)
+        if (model_table[i].path != MODEL_PATH_UNMEASURED && index-- == 0)
+            return &model_table[i];
+    return NULL;
+}
+
+static const char *name_of(const struct model_entry *entry) {
+    return entry != NULL ? entry->name : NULL;
+}
+
+static const char *title_of(const struct model_entry *entry) {
+    return entry != NULL ? model_title(entry) : NULL;
+}
+
+static const char *model_name(size_t index) {
+    return name_of(model_at(index));
+}
+
+static const char *model_title_at(size_t index) {
+    return title_of(model_at(index));
+}
+
+static const char *model_with_path_name(size_t index) {
+    return name_of(model_with_path_at(index));
+}
+
+static const char *model_with_path_title(size_t index) {
+    return title_of(model_with_path_at(index));
+}
+
+const struct parameter_choice_table model_choices_models = {model_name, model_title_at};
+const struct parameter_choice_table model_choices_models_with_path = {model_with_path_name,
+                                                                      model_with_path_title};
+
+static bool is_taken(const char *model, const char *parameter) {
+    return model_takes(model_find(model), parameter);
+}
+
+const struct parameter_condition model_choices_taken = {"model", &model_choices_models, is_taken};
 
 const char *const model_choices_masks[] = {
     [ATTENTION_MASK_NONE] = "none", [ATTENTION_MASK_CAUSAL] = "causal", NULL};

@@ -1,4 +1,4 @@
-/* What the parameters `position`, `mask` and `activation` may say, and what that means to a model.
+/* What the parameters `model`, `position`, `mask` and `activation` may say, and what that means to a model.
  *
  * Every experiment that declares a mask or an activation takes its choices from here. The names are in the
  * order of the enumerations of core/layers/layer.h; those of positions are position_names. */
@@ -8,6 +8,13 @@
 #include "core/layers/positions/position.h"
 #include "core/parameters/faults.h"
 #include "core/parameters/set.h"
+
+/* All models, and those with a known path from an input step to the output (struct model_entry.path). */
+extern const struct parameter_choice_table model_choices_models;
+extern const struct parameter_choice_table model_choices_models_with_path;
+
+/* Beside a parameter `model`: parameters count for the models that take them (model_takes). */
+extern const struct parameter_condition model_choices_taken;
 
 /* NULL-terminated: a declaration's `choices`. */
 extern const char *const model_choices_masks[];

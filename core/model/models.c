@@ -21,20 +21,12 @@ static void add_embedding(struct model *model, const struct model_options *optio
 }
 
 /* The chapter's SeqModel: a recurrent layer, its last hidden state to the classes. */
-static void build_recurrent(struct model *model, const struct layer_type *type,
+static void build_recurrent(struct model *model, const struct model_entry *entry,
                             const struct model_options *options) {
     if (model->reads_tokens)
         add_embedding(model, options);
-    model_add_layer(model, type, "rnn", options->width, NULL);
+    model_add_layer(model, entry->recurrence, "rnn", options->width, NULL);
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
-}
-
-static void build_rnn(struct model *model, const struct model_options *options) {
-    build_recurrent(model, &layer_rnn, options);
-}
-
-static void build_lstm(struct model *model, const struct model_options *options) {
-    build_recurrent(model, &layer_lstm, options);
 }
 
 /* Every step as a vector of the model's width. */
@@ -47,7 +39,9 @@ static void add_input(struct model *model, const struct model_options *options) 
 
 /* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster,
  * unless the position turns queries and keys; over long sequences attention keeps no matrix. */
-static void build_attention(struct model *model, const struct model_options *options) {
+static void build_attention(struct model *model, const struct model_entry *entry,
+                            const struct model_options *options) {
+    (void)entry;
     struct layer_options attention = {.heads = 1, .mask = options->mask, .position = options->position};
     bool takes_numbers = !model->reads_tokens && !position_rotates(options->position);
     bool is_unplaced =
@@ -70,7 +64,9 @@ static void build_attention(struct model *model, const struct model_options *opt
 
 /* The lab's TinyTransformer; stacked, its block becomes a list of blocks. If the position adds nothing the
  * class still has (and draws) the tensor. */
-static void build_transformer(struct model *model, const struct model_options *options) {
+static void build_transformer(struct model *model, const struct model_entry *entry,
+                              const struct model_options *options) {
+    (void)entry;
     static const char *const block_names[MODEL_MAXIMUM_BLOCKS] = {
         "blocks.0", "blocks.1", "blocks.2", "blocks.3", "blocks.4",  "blocks.5",
         "blocks.6", "blocks.7", "blocks.8", "blocks.9", "blocks.10", "blocks.11"};
@@ -92,11 +88,28 @@ static void build_transformer(struct model *model, const struct model_options *o
     model_add_layer(model, &layer_linear, "head", options->class_count, NULL);
 }
 
+static const char *const recurrent_parameters[] = {"width", NULL};
+static const char *const attention_parameters[] = {"width", "position", "mask", NULL};
+static const char *const transformer_parameters[] = {"width",  "position",          "mask",       "heads",
+                                                     "layers", "feedforward_width", "activation", NULL};
+
+#define RECURRENT_ENTRY(word)                                                                                \
+    {.name = #word,                                                                                          \
+     .recurrence = &layer_##word,                                                                            \
+     .parameters = recurrent_parameters,                                                                     \
+     .path = MODEL_PATH_CHAIN,                                                                               \
+     .build = build_recurrent},
+
 const struct model_entry model_table[] = {
-    {"rnn", false, false, build_rnn},
-    {"lstm", false, false, build_lstm},
-    {"attention", true, false, build_attention},
-    {"transformer", true, true, build_transformer},
+    RECURRENT_TABLE(RECURRENT_ENTRY){.name = "attention",
+                                     .title = "attention",
+                                     .parameters = attention_parameters,
+                                     .path = MODEL_PATH_DIRECT,
+                                     .build = build_attention},
+    {.name = "transformer",
+     .title = "transformer",
+     .parameters = transformer_parameters,
+     .build = build_transformer},
 };
 const size_t model_table_count = sizeof model_table / sizeof model_table[0];
 
@@ -107,9 +120,24 @@ const struct model_entry *model_find(const char *name) {
     return NULL;
 }
 
+const char *model_title(const struct model_entry *entry) {
+    return entry->title != NULL ? entry->title : entry->recurrence->name;
+}
+
+bool model_takes(const struct model_entry *entry, const char *parameter) {
+    for (const char *const *name = entry->parameters; *name != NULL; name++)
+        if (strcmp(*name, parameter) == 0)
+            return true;
+    return false;
+}
+
+bool model_has_attention(const struct model_entry *entry) {
+    return model_takes(entry, "mask"); /* which hides keys from attention */
+}
+
 struct model model_build(const struct model_entry *entry, const struct model_options *options) {
     struct model model = {.reads_tokens = options->vocabulary_size > 0, .class_count = options->class_count};
     model.input = (struct layer_shape){options->steps, model.reads_tokens ? 0 : 1};
-    entry->build(&model, options);
+    entry->build(&model, entry, options);
     return model;
 }

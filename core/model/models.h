@@ -1,4 +1,4 @@
-/* The models that have a name: rnn, lstm, attention, transformer.
+/* The models that have a name, in model_table.
  *
  * Each is built from the same options and takes from them what concerns it. On numbers a model begins with
  * what the chapter's class begins with; on text with an embedding. Each ends with a linear layer to the
@@ -26,18 +26,31 @@ struct model_options {
     enum activation activation;              /* transformer */
 };
 
+/* How a signal gets from an input step to the output: along the steps between, or at once. */
+enum model_path { MODEL_PATH_UNMEASURED, MODEL_PATH_CHAIN, MODEL_PATH_DIRECT };
+
+/* All that is known of a model by name: checks, help, the form on the page and the lists of models come from
+ * here. */
 struct model_entry {
     const char *name;
-    bool has_attention; /* takes position and mask */
-    bool has_blocks;    /* takes heads, layers, feedforward_width, activation */
-    void (*build)(struct model *model, const struct model_options *options);
+    const char *title;                   /* for people; NULL: its recurrent layer's name */
+    const struct layer_type *recurrence; /* its recurrent layer, or NULL */
+    const char *const *parameters;       /* NULL-terminated: those of `train` that describe it */
+    enum model_path path;
+    void (*build)(struct model *model, const struct model_entry *entry, const struct model_options *options);
 };
 
 extern const struct model_entry model_table[];
 extern const size_t model_table_count;
 
-/* NULL where there is none of that name. */
+/* NULL if there is none of that name. */
 const struct model_entry *model_find(const char *name);
+/* What people call it. */
+const char *model_title(const struct model_entry *entry);
+/* Whether the parameter of that name describes the model; the others mean nothing to it. */
+bool model_takes(const struct model_entry *entry, const char *parameter);
+/* Whether it has attention matrices to look at. */
+bool model_has_attention(const struct model_entry *entry);
 
 /* The options must fit: class_count and steps above 0, heads dividing width. */
 struct model model_build(const struct model_entry *entry, const struct model_options *options);

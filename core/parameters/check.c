@@ -23,12 +23,14 @@ static const char *number_text(double value, char text[NUMBER_TEXT_SIZE]) {
     return text;
 }
 
-static const char *choices_text(const char *const *choices, char text[CHOICES_TEXT_SIZE]) {
+static const char *choices_text(const struct parameter_declaration *declaration,
+                                char text[CHOICES_TEXT_SIZE]) {
     size_t length = 0;
+    const char *choice;
     text[0] = '\0';
-    for (size_t i = 0; choices[i] != NULL && length < CHOICES_TEXT_SIZE; i++) {
-        int written =
-            snprintf(text + length, CHOICES_TEXT_SIZE - length, "%s%s", i > 0 ? ", " : "", choices[i]);
+    for (size_t i = 0; (choice = parameter_choice(declaration, i)) != NULL && length < CHOICES_TEXT_SIZE;
+         i++) {
+        int written = snprintf(text + length, CHOICES_TEXT_SIZE - length, "%s%s", i > 0 ? ", " : "", choice);
         length += written > 0 ? (size_t)written : 0;
     }
     return text;
@@ -59,10 +61,10 @@ static const char *type_text(enum parameter_type type) {
 bool parameter_faults_add_type(struct parameter_faults *faults,
                                const struct parameter_declaration *declaration, const char *given) {
     char choices[CHOICES_TEXT_SIZE];
-    if (declaration->choices != NULL)
+    if (declaration->type == PARAMETER_CHOICE || declaration->type == PARAMETER_CHOICE_LIST)
         parameter_faults_add(faults, declaration->name, "must be %s %s; got %s",
                              declaration->type == PARAMETER_CHOICE ? "one of" : "a list of some of",
-                             choices_text(declaration->choices, choices), given);
+                             choices_text(declaration, choices), given);
     else
         parameter_faults_add(faults, declaration->name, "must be %s; got %s", type_text(declaration->type),
                              given);
@@ -145,12 +147,12 @@ bool parameter_set_boolean(struct parameter_set *set, size_t index, bool boolean
     return true;
 }
 
-/* The declaration's own string, or NULL. */
-static const char *choice_find(const struct parameter_declaration *declaration, const char *name) {
-    for (const char *const *choice = declaration->choices; *choice != NULL; choice++)
-        if (strcmp(*choice, name) == 0)
-            return *choice;
-    return NULL;
+static bool is_choice(const struct parameter_declaration *declaration, const char *name) {
+    const char *choice;
+    for (size_t i = 0; (choice = parameter_choice(declaration, i)) != NULL; i++)
+        if (strcmp(choice, name) == 0)
+            return true;
+    return false;
 }
 
 bool parameter_set_text(struct parameter_set *set, size_t index, const char *text,
@@ -160,7 +162,7 @@ bool parameter_set_text(struct parameter_set *set, size_t index, const char *tex
     char given[60];
     if (declaration->type != PARAMETER_CHOICE && declaration->type != PARAMETER_TEXT)
         return parameter_faults_add_type(faults, declaration, quoted_text(text, given, sizeof given));
-    if (declaration->type == PARAMETER_CHOICE && choice_find(declaration, text) == NULL)
+    if (declaration->type == PARAMETER_CHOICE && !is_choice(declaration, text))
         return parameter_faults_add_type(faults, declaration, quoted_text(text, given, sizeof given));
     if (declaration->length_maximum > 0 && strlen(text) > declaration->length_maximum) {
         parameter_faults_add(faults, declaration->name, "must be at most %zu bytes long; got %zu",
@@ -217,9 +219,9 @@ static bool check_choices(const struct parameter_declaration *declaration, const
                           size_t count, struct parameter_faults *faults) {
     for (size_t i = 0; i < count; i++) {
         char given[60], choices[CHOICES_TEXT_SIZE];
-        if (choice_find(declaration, texts[i]) == NULL) {
+        if (!is_choice(declaration, texts[i])) {
             parameter_faults_add(faults, declaration->name, "member %zu must be one of %s; got %s", i + 1,
-                                 choices_text(declaration->choices, choices),
+                                 choices_text(declaration, choices),
                                  quoted_text(texts[i], given, sizeof given));
             return false;
         }

@@ -1,7 +1,73 @@
 /* Declarations: see declaration.h. */
 #include "core/parameters/declaration.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+const char *parameter_choice(const struct parameter_declaration *declaration, size_t index) {
+    if (declaration->choice_table != NULL)
+        return declaration->choice_table->name(index);
+    return declaration->choices != NULL ? declaration->choices[index] : NULL;
+}
+
+const char *parameter_choice_title(const struct parameter_declaration *declaration, size_t index) {
+    const struct parameter_choice_table *table = declaration->choice_table;
+    return table != NULL && table->title != NULL ? table->title(index) : parameter_choice(declaration, index);
+}
+
+/* Text that is put together piece by piece; what does not fit is cut. */
+struct sentence {
+    char *text;
+    size_t length;
+};
+
+static void append(struct sentence *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(struct sentence *sentence, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(sentence->text + sentence->length, PARAMETER_MEANING_SIZE - sentence->length,
+                            format, arguments);
+    va_end(arguments);
+    sentence->length += written > 0 ? (size_t)written : 0;
+    if (sentence->length >= PARAMETER_MEANING_SIZE)
+        sentence->length = PARAMETER_MEANING_SIZE - 1;
+}
+
+/* Appends " (attention and transformer)", or nothing if the parameter counts for every choice. */
+static void append_condition(struct sentence *sentence, const struct parameter_declaration *declaration) {
+    const struct parameter_condition *condition = declaration->condition;
+    const char *choice;
+    size_t total = 0, count = 0, written = 0;
+    for (; (choice = condition->choices->name(total)) != NULL; total++)
+        count += condition->applies(choice, declaration->name);
+    if (count == total)
+        return;
+    for (size_t i = 0; (choice = condition->choices->name(i)) != NULL; i++)
+        if (condition->applies(choice, declaration->name)) {
+            append(sentence, "%s%s", written == 0 ? " (" : written + 1 < count ? ", " : " and ", choice);
+            written++;
+        }
+    append(sentence, count == 1 ? " only)" : ")");
+}
+
+const char *parameter_meaning(const struct parameter_declaration *declaration,
+                              char text[PARAMETER_MEANING_SIZE]) {
+    struct sentence sentence = {.text = text};
+    const char *name;
+    text[0] = '\0';
+    for (size_t i = 0;
+         declaration->type == PARAMETER_TEXT && (name = parameter_choice(declaration, i)) != NULL; i++)
+        append(&sentence, "%s, ", name);
+    append(&sentence, "%s", declaration->meaning);
+    if (declaration->condition == NULL || sentence.length == 0)
+        return text;
+    sentence.length--; /* the full stop */
+    append_condition(&sentence, declaration);
+    append(&sentence, ".");
+    return text;
+}
 
 static size_t minimum_of(size_t a, size_t b) {
     return a < b ? a : b;

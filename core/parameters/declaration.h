@@ -33,16 +33,34 @@ enum parameter_cost {
     PARAMETER_COST_EXAMPLES
 };
 
+/* Choices that another module's table holds. `title`: what people call the choice; may be NULL. */
+struct parameter_choice_table {
+    const char *(*name)(size_t index); /* NULL past the last one */
+    const char *(*title)(size_t index);
+};
+
+/* A parameter that counts only for some choices of another one, such as the heads, which only some models
+ * have. It may be given in any case and then does nothing. */
+struct parameter_condition {
+    const char *parameter; /* the other one */
+    const struct parameter_choice_table *choices;
+    bool (*applies)(const char *choice, const char *name); /* whether parameter `name` counts for it */
+};
+
 struct parameter_declaration {
     const char *name; /* snake_case, as in the API */
     enum parameter_type type;
-    const char *title;   /* a label of a few words, for the form */
-    const char *meaning; /* one sentence, for the help and the schema */
+    const char *title;                           /* a label of a few words, for the form */
+    const char *meaning;                         /* one sentence; parameter_meaning says the rest of it */
+    const struct parameter_condition *condition; /* NULL: it always counts */
     /* INTEGER, REAL and the members of INTEGER_LIST: the allowed range. */
     double minimum;
     double maximum;
-    bool minimum_excluded;      /* the value must be above `minimum`, not at it */
-    const char *const *choices; /* NULL-terminated; CHOICE and CHOICE_LIST */
+    bool minimum_excluded; /* the value must be above `minimum`, not at it */
+    /* CHOICE and CHOICE_LIST: what is allowed, as a NULL-terminated list or as a table. TEXT: a table of the
+     * names that are always there, beside those of the user. */
+    const char *const *choices;
+    const struct parameter_choice_table *choice_table;
     size_t length_maximum; /* members of a list, rows and columns of a matrix, bytes of a text; 0: no limit */
     /* The default. INTEGER, REAL and BOOLEAN: default_number. CHOICE, TEXT: default_text. Lists:
      * default_text holds the members separated by commas. MATRIX has none. */
@@ -55,6 +73,17 @@ struct parameter_declaration {
     enum parameter_cost cost;
     unsigned cost_allowance; /* the parameter may be this many times its cost's limit; 0 means once */
 };
+
+/* The name of a choice, counting from 0, or NULL past the last one; and what people call it, which is its
+ * name unless a table says otherwise. */
+const char *parameter_choice(const struct parameter_declaration *declaration, size_t index);
+const char *parameter_choice_title(const struct parameter_declaration *declaration, size_t index);
+
+/* The meaning as people read it, with the names that a text may be and the choices for which the parameter
+ * counts: "Stacked blocks (transformer only)." Returns `text`. */
+enum { PARAMETER_MEANING_SIZE = 400 };
+const char *parameter_meaning(const struct parameter_declaration *declaration,
+                              char text[PARAMETER_MEANING_SIZE]);
 
 /* The declared name nearest to `name` by edit distance, for "unknown field, did you mean"; NULL if
  * none is near. */

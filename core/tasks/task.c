@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-const struct task_maker *const task_makers[] = {&task_first_element, &task_reviews, NULL};
+#define TASK_ADDRESS(word) &task_##word,
+const struct task_maker *const task_makers[] = {TASK_TABLE(TASK_ADDRESS) NULL};
 
 const struct task_maker *task_maker_find(const char *name) {
     for (size_t i = 0; task_makers[i] != NULL; i++)

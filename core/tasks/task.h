@@ -1,6 +1,6 @@
 /* A task: labelled examples, split for training and testing, as the model sees them.
  *
- * Tasks that attnlab draws itself (first-element, reviews) and the user's data sets all take this form:
+ * Tasks that attnlab draws itself (task_makers) and the user's data sets all take this form:
  * numbers [count][T] or token ids [count][T]. Training runs, inspections and the examples over HTTP all read
  * from here, so that they see the same numbers. Immutable once made. */
 #ifndef ATTNLAB_CORE_TASKS_TASK_H
@@ -45,7 +45,7 @@ struct task {
 
 /* The task that a run needs. Zero counts and lengths mean the task's default. */
 struct task_request {
-    const char *name; /* "first-element", "reviews", or the name of a user's data set */
+    const char *name; /* that of a task_maker, or of a user's data set */
     size_t sequence_length;
     size_t train_examples, test_examples;
     uint64_t train_seed, test_seed;  /* for drawn data: seeds of numpy's stream */
@@ -71,8 +71,7 @@ struct task *task_open(const struct task_request *request, const struct data_sou
                        struct error *error);
 void task_free(struct task *task);
 
-/* A task that attnlab draws itself: its name, and the two functions above for it. task.c has a line for
- * each. */
+/* A task that attnlab draws itself: its name, and the two functions above for it. */
 struct task_maker {
     const char *name;
     const char *summary; /* describes the examples to people */
@@ -89,12 +88,18 @@ bool dataset_task_describe(const struct task_request *request, const struct data
 struct task *dataset_task_open(const struct task_request *request, const struct dataset *dataset,
                                struct error *error);
 
+/* All of them, a file in this folder and a line here each, in the order in which people see them. */
+#define TASK_TABLE(ENTRY)                                                                                    \
+    ENTRY(first_element)                                                                                     \
+    ENTRY(reviews)
+
+#define TASK_DECLARE(word) extern const struct task_maker task_##word;
+TASK_TABLE(TASK_DECLARE)
+#undef TASK_DECLARE
+
 /* NULL-terminated. */
 extern const struct task_maker *const task_makers[];
 /* NULL if the name is free for a user's data set. */
 const struct task_maker *task_maker_find(const char *name);
-
-extern const struct task_maker task_first_element; /* first_element.c */
-extern const struct task_maker task_reviews;       /* reviews.c */
 
 #endif

@@ -34,6 +34,7 @@ static void write_drawn(struct text *text, const struct task_maker *maker) {
     json_write_string(text, "kind", kind_name(summary.kind));
     json_write_string(text, "source", "drawn");
     json_write_string(text, "summary", maker->summary);
+    json_write_integer(text, "classes", (int64_t)summary.class_count);
     if (maker->decisive_words[0])
         write_decisive_words(text, maker->decisive_words);
     json_write_end_object(text);

@@ -88,10 +88,11 @@ static void write_path_parameters(struct text *text, const char *pattern) {
 }
 
 static void write_query_parameter(struct text *text, const struct parameter_declaration *declaration) {
+    char meaning[PARAMETER_MEANING_SIZE];
     json_write_begin_object(text, NULL);
     json_write_string(text, "name", declaration->name);
     json_write_string(text, "in", "query");
-    json_write_string(text, "description", declaration->meaning);
+    json_write_string(text, "description", parameter_meaning(declaration, meaning));
     json_write_parameter_schema(text, "schema", declaration);
     json_write_end_object(text);
 }

@@ -55,10 +55,12 @@ static void print_experiments(void) {
 }
 
 static void print_choices(const struct parameter_declaration *declaration) {
-    for (const char *const *choice = declaration->choices; choice && *choice; choice++)
-        printf("%s%s", choice == declaration->choices ? "        one of " : ", ", *choice);
-    if (declaration->choices)
-        printf("\n");
+    const char *choice;
+    if (declaration->type != PARAMETER_CHOICE && declaration->type != PARAMETER_CHOICE_LIST)
+        return;
+    for (size_t i = 0; (choice = parameter_choice(declaration, i)) != NULL; i++)
+        printf("%s%s", i == 0 ? "        one of " : ", ", choice);
+    printf("\n");
 }
 
 static void print_parameters(const struct experiment *experiment) {
@@ -66,6 +68,7 @@ static void print_parameters(const struct experiment *experiment) {
            experiment->summary);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const struct parameter_declaration *declaration = &experiment->parameters[i];
+        char meaning[PARAMETER_MEANING_SIZE];
         printf("  --%s", declaration->name);
         if (declaration->default_text)
             printf(" (default: %s", declaration->default_text);
@@ -76,7 +79,8 @@ static void print_parameters(const struct experiment *experiment) {
         else
             printf(" (default: %g", declaration->default_number);
         printf("%s%s)\n        %s\n", declaration->default_note ? "; " : "",
-               declaration->default_note ? declaration->default_note : "", declaration->meaning);
+               declaration->default_note ? declaration->default_note : "",
+               parameter_meaning(declaration, meaning));
         print_choices(declaration);
     }
 }

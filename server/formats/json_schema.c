@@ -15,12 +15,38 @@ static void write_limits(struct text *text, const struct parameter_declaration *
         json_write_number(text, "maximum", declaration->maximum);
 }
 
+static void write_choice_names(struct text *text, const struct parameter_declaration *declaration) {
+    const char *choice;
+    for (size_t i = 0; (choice = parameter_choice(declaration, i)) != NULL; i++)
+        json_write_string(text, NULL, choice);
+}
+
 static void write_choices(struct text *text, const struct parameter_declaration *declaration) {
     json_write_string(text, "type", "string");
     json_write_begin_array(text, "enum");
-    for (const char *const *choice = declaration->choices; choice && *choice; choice++)
-        json_write_string(text, NULL, *choice);
+    write_choice_names(text, declaration);
     json_write_end_array(text);
+}
+
+/* What people call the choices of a table, and the choices of another parameter that this one counts for. */
+static void write_notes(struct text *text, const struct parameter_declaration *declaration) {
+    const struct parameter_condition *condition = declaration->condition;
+    const char *choice;
+    if (declaration->choice_table && declaration->choice_table->title) {
+        json_write_begin_object(text, "choice_titles");
+        for (size_t i = 0; (choice = parameter_choice(declaration, i)) != NULL; i++)
+            json_write_string(text, choice, parameter_choice_title(declaration, i));
+        json_write_end_object(text);
+    }
+    if (condition) {
+        json_write_begin_object(text, "applies_to");
+        json_write_begin_array(text, condition->parameter);
+        for (size_t i = 0; (choice = condition->choices->name(i)) != NULL; i++)
+            if (condition->applies(choice, declaration->name))
+                json_write_string(text, NULL, choice);
+        json_write_end_array(text);
+        json_write_end_object(text);
+    }
 }
 
 static void write_maximum_length(struct text *text, const char *key,
@@ -66,6 +92,11 @@ static void write_type(struct text *text, const struct parameter_declaration *de
     case PARAMETER_TEXT:
         json_write_string(text, "type", "string");
         write_maximum_length(text, "maxLength", declaration);
+        if (declaration->choice_table) {
+            json_write_begin_array(text, "examples");
+            write_choice_names(text, declaration);
+            json_write_end_array(text);
+        }
         if (declaration->default_text)
             json_write_string(text, "default", declaration->default_text);
         break;
@@ -93,12 +124,14 @@ static void write_type(struct text *text, const struct parameter_declaration *de
 
 void json_write_parameter_schema(struct text *text, const char *key,
                                  const struct parameter_declaration *declaration) {
+    char meaning[PARAMETER_MEANING_SIZE];
     json_write_begin_object(text, key);
     json_write_string(text, "title", declaration->title);
-    json_write_string(text, "description", declaration->meaning);
+    json_write_string(text, "description", parameter_meaning(declaration, meaning));
     write_type(text, declaration);
     if (declaration->default_note)
         json_write_string(text, "default_note", declaration->default_note);
+    write_notes(text, declaration);
     json_write_end_object(text);
 }
 

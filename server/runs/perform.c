@@ -167,7 +167,7 @@ static bool has_attention(const struct active_run *run) {
     if (!run->experiment->trains_model)
         return false;
     const struct model_entry *model = model_find(parameter_text(&run->parameters, "model"));
-    return model != NULL && model->has_attention;
+    return model != NULL && model_has_attention(model);
 }
 
 /* The time between attempts keeps a service that is killed several times for other reasons, in a restless

@@ -4,11 +4,33 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const masks[] = {"none", "causal", NULL};
 static const char *const models[] = {"rnn", "lstm", "attention", NULL};
 
-enum { EPOCHS, LEARNING_RATE, SCALE, MASK, TASK, DIMENSIONS, MODELS, Q, WIDTH, COUNT };
+/* Choices from a table, and parameters that count for some of them. */
+static const char *gait_name(size_t index) {
+    static const char *const names[] = {"walk", "trot", "canter"};
+    return index < 3 ? names[index] : NULL;
+}
+
+static const char *gait_title(size_t index) {
+    static const char *const titles[] = {"Walking", "Trotting", "Cantering"};
+    return titles[index];
+}
+
+/* "bounce" counts for all but walking, "lead" for cantering alone, "speed" for all. */
+static bool gait_counts(const char *gait, const char *name) {
+    if (strcmp(name, "bounce") == 0)
+        return strcmp(gait, "walk") != 0;
+    return strcmp(name, "speed") == 0 || strcmp(gait, "canter") == 0;
+}
+
+static const struct parameter_choice_table gaits = {gait_name, gait_title};
+static const struct parameter_condition of_gait = {"gait", &gaits, gait_counts};
+
+enum { EPOCHS, LEARNING_RATE, SCALE, MASK, TASK, DIMENSIONS, MODELS, Q, WIDTH, GAIT, COUNT };
 
 static const struct parameter_declaration declarations[COUNT] = {
     [EPOCHS] =
@@ -35,6 +57,7 @@ static const struct parameter_declaration declarations[COUNT] = {
     [Q] = {.name = "q", .type = PARAMETER_MATRIX, .length_maximum = 4},
     [WIDTH] =
         {.name = "width", .type = PARAMETER_INTEGER, .minimum = 1, .maximum = 64, .default_depends = true},
+    [GAIT] = {.name = "gait", .type = PARAMETER_CHOICE, .choice_table = &gaits, .default_text = "trot"},
 };
 
 static struct parameter_set set;
@@ -322,6 +345,46 @@ START_TEST(nearest_names) {
 }
 END_TEST
 
+static void assert_meaning(struct parameter_declaration declaration, const char *expected) {
+    char text[PARAMETER_MEANING_SIZE];
+    ck_assert_str_eq(parameter_meaning(&declaration, text), expected);
+}
+
+START_TEST(a_meaning_says_for_which_choices_the_parameter_counts) {
+    const struct parameter_condition *gait = &of_gait;
+    assert_meaning((struct parameter_declaration){.name = "lead", .meaning = "Which leg.", .condition = gait},
+                   "Which leg (canter only).");
+    assert_meaning((struct parameter_declaration){.name = "bounce", .meaning = "How far.", .condition = gait},
+                   "How far (trot and canter).");
+    assert_meaning((struct parameter_declaration){.name = "speed", .meaning = "How fast.", .condition = gait},
+                   "How fast.");
+    assert_meaning((struct parameter_declaration){.name = "speed", .meaning = "How fast."}, "How fast.");
+}
+END_TEST
+
+START_TEST(a_meaning_names_what_a_text_may_be_and_is_cut_where_it_is_long) {
+    struct parameter_declaration declaration = {
+        .name = "task", .type = PARAMETER_TEXT, .choice_table = &gaits, .meaning = "or your own."};
+    assert_meaning(declaration, "walk, trot, canter, or your own.");
+    char longer[2 * PARAMETER_MEANING_SIZE], text[PARAMETER_MEANING_SIZE];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    declaration.meaning = longer;
+    ck_assert_uint_eq(strlen(parameter_meaning(&declaration, text)), PARAMETER_MEANING_SIZE - 1);
+}
+END_TEST
+
+START_TEST(choices_may_come_from_a_table) {
+    ck_assert(parameter_set_text(&set, GAIT, "canter", &faults));
+    ck_assert_str_eq(parameter_text(&set, "gait"), "canter");
+    assert_fault(parameter_set_text(&set, GAIT, "fly", &faults), GAIT,
+                 "must be one of walk, trot, canter; got \"fly\"");
+    ck_assert_str_eq(parameter_choice_title(&declarations[GAIT], 2), "Cantering");
+    ck_assert_str_eq(parameter_choice_title(&declarations[MASK], 1), "causal");
+    ck_assert_ptr_null(parameter_choice(&declarations[EPOCHS], 0));
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, what_is_cut_ends_with_a_whole_character);
@@ -339,4 +402,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, setting_again_replaces_and_a_fault_unsets);
     tcase_add_test(tests, faults_are_collected);
     tcase_add_test(tests, nearest_names);
+    tcase_add_test(tests, a_meaning_says_for_which_choices_the_parameter_counts);
+    tcase_add_test(tests, a_meaning_names_what_a_text_may_be_and_is_cut_where_it_is_long);
+    tcase_add_test(tests, choices_may_come_from_a_table);
 }
