@@ -28,6 +28,17 @@ double experiment_seconds_now(const struct experiment_context *context);
 void experiment_report_progress(const struct experiment_context *context, size_t done, size_t total,
                                 const char *unit);
 
+/* One row of the comparison that the page's chapter makes of an experiment. */
+enum { EXPERIMENT_VARIANT_SETTINGS = 3 };
+struct experiment_variant {
+    const char *id;    /* in the page's address: "lstm" */
+    const char *label; /* for people; NULL: what the choice of the first setting is called */
+    /* Beside the defaults, in the command line's notation; the first without a name ends them. */
+    struct experiment_setting {
+        const char *parameter, *value;
+    } settings[EXPERIMENT_VARIANT_SETTINGS];
+};
+
 struct experiment {
     const char *name;    /* as in the API: "attention-steps" */
     const char *title;   /* for people */
@@ -46,7 +57,12 @@ struct experiment {
     bool (*run)(struct experiment_context *context, struct error *error);
     /* Whether runs have metrics, attention, weights: true for train only. */
     bool trains_model;
+    const struct experiment_variant *variants; /* in the order of their colours */
+    size_t variant_count;
 };
+
+const char *experiment_variant_label(const struct experiment *experiment,
+                                     const struct experiment_variant *variant);
 
 /* All experiments, in the order of the page; NULL-terminated. */
 extern const struct experiment *const experiment_table[];

@@ -24,6 +24,27 @@ const struct experiment *experiment_find(const char *name) {
     return NULL;
 }
 
+static const struct parameter_declaration *find_declaration(const struct experiment *experiment,
+                                                            const char *name) {
+    for (size_t i = 0; i < experiment->parameter_count; i++)
+        if (strcmp(experiment->parameters[i].name, name) == 0)
+            return &experiment->parameters[i];
+    return NULL;
+}
+
+const char *experiment_variant_label(const struct experiment *experiment,
+                                     const struct experiment_variant *variant) {
+    if (variant->label != NULL)
+        return variant->label;
+    const struct experiment_setting *setting = &variant->settings[0];
+    const struct parameter_declaration *declaration = find_declaration(experiment, setting->parameter);
+    const char *choice;
+    for (size_t i = 0; declaration != NULL && (choice = parameter_choice(declaration, i)) != NULL; i++)
+        if (strcmp(choice, setting->value) == 0)
+            return parameter_choice_title(declaration, i);
+    return setting->value;
+}
+
 bool experiment_prepare(const struct experiment *experiment, struct parameter_set *set,
                         const struct data_source *data, unsigned long long memory_limit_bytes,
                         struct parameter_faults *faults, struct error *error) {

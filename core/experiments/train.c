@@ -359,6 +359,14 @@ cleanup:
     return ok;
 }
 
+/* The chapter's models. */
+static const struct experiment_variant variants[] = {
+    {"rnn", NULL, {{"model", "rnn"}}},
+    {"lstm", NULL, {{"model", "lstm"}}},
+    {"attention", NULL, {{"model", "attention"}}},
+    {"unordered", "attention (no position)", {{"model", "attention"}, {"position", "none"}}},
+};
+
 const struct experiment experiment_train = {
     .name = "train",
     .title = "Train a model",
@@ -369,4 +377,6 @@ const struct experiment experiment_train = {
     .validate = validate,
     .run = run,
     .trains_model = true,
+    .variants = variants,
+    .variant_count = sizeof variants / sizeof variants[0],
 };

@@ -3,6 +3,23 @@
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
 
+/* The rows of the page's comparison, each as POST /api/comparisons takes it, with an id for the address. */
+static void write_variants(struct text *text, const struct experiment *experiment) {
+    json_write_begin_array(text, "variants");
+    for (size_t i = 0; i < experiment->variant_count; i++) {
+        const struct experiment_variant *variant = &experiment->variants[i];
+        json_write_begin_object(text, NULL);
+        json_write_string(text, "id", variant->id);
+        json_write_string(text, "label", experiment_variant_label(experiment, variant));
+        json_write_begin_object(text, "parameters");
+        for (size_t j = 0; j < EXPERIMENT_VARIANT_SETTINGS && variant->settings[j].parameter; j++)
+            json_write_string(text, variant->settings[j].parameter, variant->settings[j].value);
+        json_write_end_object(text);
+        json_write_end_object(text);
+    }
+    json_write_end_array(text);
+}
+
 static void write_run_states(struct text *text) {
     json_write_begin_array(text, "run_states");
     for (enum run_state state = 0; state < RUN_STATE_COUNT; state++) {
@@ -26,6 +43,7 @@ void api_experiments_list(struct request *request) {
         json_write_string(&text, "summary", experiment->summary);
         json_write_boolean(&text, "trains_model", experiment->trains_model);
         json_write_schema(&text, "parameters", experiment->parameters, experiment->parameter_count);
+        write_variants(&text, experiment);
         json_write_end_object(&text);
     }
     json_write_end_array(&text);

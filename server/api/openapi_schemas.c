@@ -18,6 +18,8 @@
 #define MATRIX          "{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}"
 #define PROGRESS                                                                                             \
     "{\"type\":\"object\",\"properties\":{\"done\":" INTEGER ",\"total\":" INTEGER ",\"unit\":" STRING "}}"
+#define MAP_OF(schema, description)                                                                          \
+    "{\"type\":\"object\",\"description\":\"" description "\",\"additionalProperties\":" schema "}"
 #define OBJECT(properties) "{\"type\":\"object\",\"properties\":{" properties "}}"
 
 const struct openapi_schema openapi_schemas[] = {
@@ -61,8 +63,17 @@ const struct openapi_schema openapi_schemas[] = {
                      ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")) ",\"may_delete\":" BOOLEAN)},
     {"ComparisonList",
      OBJECT("\"comparisons\":" LIST_OF(REFERENCE("Comparison")) ",\"next\":" STRING_OR_NULL)},
-    {"Experiment", OBJECT("\"name\":" STRING ",\"title\":" STRING ",\"summary\":" STRING
-                          ",\"trains_model\":" BOOLEAN ",\"parameters\":{\"type\":\"object\"}")},
+    {"Experiment",
+     OBJECT("\"name\":" STRING ",\"title\":" STRING ",\"summary\":" STRING ",\"trains_model\":" BOOLEAN
+            ",\"parameters\":" REFERENCE("ParameterSchemas") ",\"variants\":" LIST_OF(REFERENCE("Variant")))},
+    {"Variant", OBJECT("\"id\":" STRING ",\"label\":" STRING ",\"parameters\":{\"type\":\"object\"}")},
+    {"ParameterSchemas",
+     OBJECT("\"properties\":" MAP_OF(REFERENCE("ParameterSchema"), "The JSON Schema of each parameter."))},
+    {"ParameterSchema",
+     OBJECT("\"title\":" STRING ",\"description\":" STRING ",\"default_note\":" STRING
+            ",\"choice_titles\":" MAP_OF(STRING, "What people call each choice.") ",\"applies_to\":" MAP_OF(
+                STRINGS,
+                "The values of another parameter for which this one counts; for others it does nothing."))},
     {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")) ",\"run_states\":" LIST_OF(
                            OBJECT("\"name\":" STRING ",\"ended\":" BOOLEAN)))},
     {"Dataset", OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING

@@ -129,6 +129,32 @@ START_TEST(every_experiment_is_found_by_its_name_and_accepts_its_defaults) {
 }
 END_TEST
 
+/* Every variant of every experiment, with the defaults beside it, is a run that would be accepted. */
+START_TEST(the_variants_of_an_experiment_are_parameters_that_it_accepts) {
+    size_t count = 0;
+    for (size_t i = 0; experiment_table[i] != NULL; i++)
+        for (size_t j = 0; j < experiment_table[i]->variant_count; j++, count++) {
+            const struct experiment_variant *variant = &experiment_table[i]->variants[j];
+            const char *settings[2 * EXPERIMENT_VARIANT_SETTINGS + 1] = {0};
+            for (size_t k = 0; k < EXPERIMENT_VARIANT_SETTINGS && variant->settings[k].parameter != NULL;
+                 k++) {
+                settings[2 * k] = variant->settings[k].parameter;
+                settings[2 * k + 1] = variant->settings[k].value;
+            }
+            struct parameter_set set;
+            struct parameter_faults faults = {0};
+            prepare_experiment(experiment_table[i], settings, &set, &faults);
+            ck_assert_uint_eq(faults.count, 0);
+            parameter_set_free(&set);
+            ck_assert_str_ne(experiment_variant_label(experiment_table[i], variant), "");
+        }
+    ck_assert_uint_eq(count, 4);
+    ck_assert_str_eq(experiment_variant_label(&experiment_train, &experiment_train.variants[1]), "LSTM");
+    ck_assert_str_eq(experiment_variant_label(&experiment_train, &experiment_train.variants[3]),
+                     "attention (no position)");
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
     tcase_add_test(tests, three_ways_give_one_average);
@@ -139,4 +165,5 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, progress_and_cancelling_reach_the_context);
     tcase_add_test(tests, all_faults_come_out_at_once);
     tcase_add_test(tests, every_experiment_is_found_by_its_name_and_accepts_its_defaults);
+    tcase_add_test(tests, the_variants_of_an_experiment_are_parameters_that_it_accepts);
 }
