@@ -9,6 +9,7 @@
 #define ATTNLAB_SERVER_API_API_H
 
 #include "server/api/service.h"
+#include "server/http/answer.h"
 #include "server/http/credentials.h"
 #include "server/http/gate.h"
 #include "server/http/request.h"

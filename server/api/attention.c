@@ -164,7 +164,7 @@ void api_attention_get(struct request *request) {
     else if (!api_answer_faults(request, &faults) &&
              inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
                                        question.window, &shown.matrix, &error))
-        export_answer(request, &shown);
+        answer_export(request, &shown);
     else if (error.code != ERROR_NONE)
         response_set_field_error(&request->response, "query_from", &error);
     inspector_release(inspector, slot);
@@ -219,7 +219,7 @@ void api_attention_mean_get(struct request *request) {
         inspector_acquire_run(inspector, request_path_value(request, 0), epoch, &error);
     struct shown_mean shown = {.epoch = slot ? slot->epoch : 0};
     if (slot && inspection_mean_attention(slot->inspection, &shown.mean, &error))
-        export_answer(request, &shown);
+        answer_export(request, &shown);
     else
         response_set_error(&request->response, &error);
     inspector_release(inspector, slot);

@@ -252,7 +252,7 @@ void api_comparisons_get(struct request *request) {
         response_set_error(&request->response, &error);
         return;
     }
-    export_answer(request, &view);
+    answer_export(request, &view);
     comparison_view_clear(&view);
 }
 

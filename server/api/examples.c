@@ -188,7 +188,7 @@ void api_datasets_examples(struct request *request) {
     slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);
     if (slot) {
         const struct shown_examples page = read_page(&request->query, slot->inspection);
-        export_answer(request, &page);
+        answer_export(request, &page);
     } else {
         response_set_error(&request->response, &error);
     }

@@ -54,7 +54,7 @@ void api_metrics_get(struct request *request) {
     struct error error = {0};
     if (runs_find(service->runs, id, &run, &error) &&
         service->store->read_metrics(service->store, id, &metrics.rows, &metrics.count, &error))
-        export_answer(request, &metrics);
+        answer_export(request, &metrics);
     else
         response_set_error(&request->response, &error);
     run_record_clear(&run);

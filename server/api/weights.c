@@ -22,7 +22,7 @@ void api_weights_get(struct request *request) {
         inspector_acquire_run(inspector, request_path_value(request, 0), STORE_LAST_EPOCH, &error);
     if (!slot) {
         response_set_error(&request->response, &error);
-    } else if (export_answer(request, slot)) {
+    } else if (answer_export(request, slot)) {
         response_add_header(&request->response, "Content-Disposition", "attachment; filename=\"model%s\"",
                             format_table[request->match.export->format].suffix);
     }

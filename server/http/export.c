@@ -1,8 +1,7 @@
-/* Chooses the format of an answer and has it written: see export.h. */
+/* Chooses the format of an answer: see export.h. */
 #include "server/http/export.h"
 
 #include "server/http/accept.h"
-#include "server/http/request.h"
 
 #include <string.h>
 
@@ -25,18 +24,4 @@ const struct export *export_choose(const struct export *list, const struct expor
             chosen = one;
     }
     return chosen;
-}
-
-bool export_answer(struct request *request, const void *shown) {
-    const struct export *chosen = request->match.export;
-    struct error error = {0};
-    struct text text = {0};
-    bool is_written = chosen->write(request, shown, &text, &error);
-    if (is_written)
-        response_set_text(&request->response, request->match.route->success_status,
-                          format_table[chosen->format].content_type, &text);
-    else
-        response_set_error(&request->response, &error);
-    text_free(&text);
-    return is_written;
 }

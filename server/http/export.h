@@ -27,8 +27,4 @@ const struct export *export_find(const struct export *list, const char *suffix);
 /* What the Accept header prefers of a list; `usual` if that is as good, or if `accept` is NULL. */
 const struct export *export_choose(const struct export *list, const struct export *usual, const char *accept);
 
-/* Answers with `shown` in the format that the request's path or Accept header chose; false if that failed,
- * the response is then an error. */
-bool export_answer(struct request *request, const void *shown);
-
 #endif

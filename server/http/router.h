@@ -1,6 +1,6 @@
 /* Which handler answers which path.
  *
- * A route is a method and a pattern such as "/api/runs/{id}/metrics"; The table is handed in (api/routes.c).
+ * A route is a method and a pattern such as "/api/runs/{id}/metrics". The table is handed in (api/routes.c).
  * A route that is given out in several formats (export.h) is also reached with their suffixes (".csv",
  * ".npy").
  */
