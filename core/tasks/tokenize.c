@@ -1,4 +1,4 @@
-/* Text to tokens: see tokenize.h. */
+/* Splits a text into tokens: see tokenize.h. */
 #include "core/tasks/tokenize.h"
 
 #include "core/tasks/utf8.h"
@@ -53,7 +53,7 @@ static size_t read_token(const char *text, size_t size, size_t start, struct cha
 }
 
 bool tokenize_text(const char *text, size_t size, tokenize_visitor *visit, void *owner) {
-    /* Lower case can take three bytes for a letter of two. */
+    /* In lower case a letter of two bytes can take three. */
     char *token = malloc(size + size / 2 + UTF8_MAXIMUM_LENGTH);
     if (token == NULL)
         return false;

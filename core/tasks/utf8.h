@@ -1,4 +1,4 @@
-/* UTF-8: decoding with every check, lower case, and what kind of character one is.
+/* UTF-8: strict decoding, lower case, and the kinds of characters.
  *
  * A thin layer over utf8proc, which knows the Unicode character database: the calls below have the types that
  * attnlab uses, and divide Unicode's categories into the four kinds that a tokenizer needs. */

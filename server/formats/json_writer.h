@@ -1,9 +1,9 @@
-/* JSON, written straight into a text.
+/* Writes JSON directly into a text.
  *
- * Inside an object every value has a key, inside an array the key is NULL; commas are put where they belong.
- * Numbers are as short as they can be while giving back the same float64 (json_write_number) or float32
- * (json_write_real); what is not finite becomes null. Strings must be UTF-8; bytes that are not are replaced
- * by U+FFFD, so what comes out is always valid. */
+ * In an object every value has a key; in an array the key is NULL. The writer sets the commas. A number is
+ * written as the shortest text that reads back as the same float64 (json_write_number) or float32
+ * (json_write_real), or as null if it is not finite. Strings should be UTF-8; invalid bytes are replaced by
+ * U+FFFD, so the output is always valid. */
 #ifndef ATTNLAB_SERVER_FORMATS_JSON_WRITER_H
 #define ATTNLAB_SERVER_FORMATS_JSON_WRITER_H
 
@@ -28,7 +28,7 @@ void json_write_raw(struct text *text, const char *key, const char *json);
 /* A class label as the data has it: a whole number as a number, anything else as a string. */
 void json_write_label(struct text *text, const char *key, const char *label);
 
-/* The shortest decimal text that reads back as the same value, without key or comma; "null" where it is not
+/* The shortest decimal text that reads back as the same value, without key or comma; "null" if it is not
  * finite. Also used for CSV. */
 void text_append_number(struct text *text, double value);
 void text_append_real(struct text *text, float value);

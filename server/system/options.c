@@ -249,7 +249,7 @@ const char *options_environment_value(const char *name) {
     return value ? value : option->default_value;
 }
 
-/* What stands for the value in the help. */
+/* The placeholder for the value in the help; `text` is the room for one made from the choices. */
 static const char *value_name(const struct option *option, char *text, size_t size) {
     if (option->value_name)
         return option->value_name;

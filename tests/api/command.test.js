@@ -24,7 +24,7 @@ async function assertFails(status, args, pattern, env) {
     assert.equal(stdout, "");
 }
 
-test("--version and --help print what they promise", async () => {
+test("--version prints the version, and --help the options", async () => {
     assert.match((await runProgram(["--version"])).stdout, /^attnlab \d+\.\d+\.\d+\n$/);
     const { code, stdout } = await runProgram(["--help"]);
     assert.equal(code, 0);
