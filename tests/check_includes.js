@@ -16,11 +16,11 @@ core/random             core
 core/math               core  <cblas.h>
 core/parameters         core
 core/layers             core  core/math  core/random
-core/layers/positions   core  core/math  core/random  core/layers
+core/layers/positions   core  core/random  core/layers
 core/layers/attention   core  core/math  core/random  core/layers  core/layers/positions
 core/layers/blocks      core  core/layers  core/layers/positions  core/layers/attention
 core/model              core  core/math  core/random  core/layers/*  core/parameters
-core/tasks              core  core/random  core/parameters
+core/tasks              core  core/random
 core/training           core  core/math  core/random  core/model  core/parameters  core/tasks
 core/pretrained         core  core/math
 core/experiments        core/*

@@ -4,7 +4,9 @@
  * experiment_table (experiments.c). The server runs it on a worker thread, the command line in the
  * foreground; both see only this contract. An experiment writes its result to a sink, reports progress, asks
  * now and then whether it was cancelled, and knows nothing of HTTP, JSON, threads, files or clocks: what it
- * needs of those comes in through struct experiment_context. */
+ * needs of those comes in through struct experiment_context.
+ *
+ * The top of core: may call all of it. Called by the server. */
 #ifndef ATTNLAB_CORE_EXPERIMENTS_EXPERIMENT_H
 #define ATTNLAB_CORE_EXPERIMENTS_EXPERIMENT_H
 

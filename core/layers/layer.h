@@ -3,7 +3,10 @@
  * A layer maps [count][steps][width] floats to another such block and can send gradients back. Its type is a
  * table of functions (one file per type in this folder); a value of struct layer says how one is configured.
  * A layer owns no memory: parameters are a slice of the model's flat array, activations lie in the arena of
- * whoever runs the model. All matrices are row-major; a batch is [count][steps][width] without gaps. */
+ * whoever runs the model. All matrices are row-major; a batch is [count][steps][width] without gaps.
+ *
+ * May call math and random (initial values). Folders in this one stand above it: positions, attention,
+ * blocks. Called by model and experiments. */
 #ifndef ATTNLAB_CORE_LAYERS_LAYER_H
 #define ATTNLAB_CORE_LAYERS_LAYER_H
 

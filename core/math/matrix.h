@@ -1,7 +1,10 @@
 /* Products of row-major float matrices, over CBLAS with one thread.
  *
  * The only user of cblas.h is matrix.c. The bits of a product depend on its shape alone, so callers keep
- * their batch layout fixed. */
+ * their batch layout fixed.
+ *
+ * This folder holds all arithmetic on arrays: products here, elementwise kernels in kernels.h, memory in
+ * arena.h. May call core's errors alone. Called by layers, model, training, pretrained and experiments. */
 #ifndef ATTNLAB_CORE_MATH_MATRIX_H
 #define ATTNLAB_CORE_MATH_MATRIX_H
 

@@ -2,7 +2,10 @@
  *
  * All parameters lie in one flat array, in the order in which the PyTorch class makes them, so that drawing
  * them in order draws PyTorch's numbers. A model is a plain value that owns nothing; who runs one gives it
- * the parameters and a workspace. models.h builds the models that have a name. */
+ * the parameters and a workspace. models.h builds the models that have a name.
+ *
+ * May call layers, math and parameters (choices.h). Called by training and experiments, and by
+ * the server. */
 #ifndef ATTNLAB_CORE_MODEL_MODEL_H
 #define ATTNLAB_CORE_MODEL_MODEL_H
 

@@ -4,7 +4,10 @@
  * The network is a list of convolutions built from a table like the paper's Table 2: a dense stem, stages of
  * inverted residual blocks (expand pointwise, filter depthwise, project pointwise; the block's input is added
  * if the shapes agree), and a last pointwise one. Inference only; immutable once created, so threads may
- * share it. */
+ * share it.
+ *
+ * This folder holds networks that are loaded, not trained. May call math. Called by experiments, and by
+ * the server, which reads their files. */
 #ifndef ATTNLAB_CORE_PRETRAINED_MOBILENET_H
 #define ATTNLAB_CORE_PRETRAINED_MOBILENET_H
 

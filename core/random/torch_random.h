@@ -3,7 +3,10 @@
  * A torch_generator has the state of torch.Generator: a Mersenne Twister (Matsumoto and Nishimura 1998,
  * mt19937) and one kept normal value. With the same seed, every function here consumes the same outputs and
  * gives the same bits as PyTorch 1.13 on an x86-64 processor with AVX2, whatever this program is compiled
- * for. The struct is flat and has no padding: copying it saves and restores a stream. */
+ * for. The struct is flat and has no padding: copying it saves and restores a stream.
+ *
+ * This folder holds PyTorch's and numpy's streams and what is drawn from them. May call nothing but core's
+ * errors. Called by layers (initial values), tasks, training and experiments. */
 #ifndef ATTNLAB_CORE_RANDOM_TORCH_RANDOM_H
 #define ATTNLAB_CORE_RANDOM_TORCH_RANDOM_H
 

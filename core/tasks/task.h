@@ -2,7 +2,10 @@
  *
  * Tasks that attnlab draws itself (task_makers) and the user's data sets all take this form:
  * numbers [count][T] or token ids [count][T]. Training runs, inspections and the examples over HTTP all read
- * from here, so that they see the same numbers. Immutable once made. */
+ * from here, so that they see the same numbers. Immutable once made.
+ *
+ * May call random. Called by training and experiments, and by the server, which parses users' files with it.
+ */
 #ifndef ATTNLAB_CORE_TASKS_TASK_H
 #define ATTNLAB_CORE_TASKS_TASK_H
 

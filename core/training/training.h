@@ -2,7 +2,10 @@
  *
  * Everything a run touches lies in one arena that is sized before the first step; a step allocates nothing.
  * After every epoch the listener gets the metrics, the weights and a checkpoint; a run that goes on from one
- * ends with the bits of an uninterrupted run. Cancelling takes effect within one step. */
+ * ends with the bits of an uninterrupted run. Cancelling takes effect within one step.
+ *
+ * May call model, tasks, parameters, math and random. Called by experiments, and by the server for
+ * inspections. */
 #ifndef ATTNLAB_CORE_TRAINING_TRAINING_H
 #define ATTNLAB_CORE_TRAINING_TRAINING_H
 

@@ -1,5 +1,8 @@
-/* The program's subcommands. Each takes the arguments after its name and returns the exit status: 0, 2 for a
- * bad option, 1 for any other failure; the reason is one line on standard error. */
+/* The program's subcommands: the top of the server, which puts everything below together.
+ *
+ * Each takes the arguments after its name and returns the exit status: 0, 2 for a bad option, 1 for any other
+ * failure; the reason is one line on standard error. May call every other folder. Nobody calls it but main.
+ */
 #ifndef ATTNLAB_SERVER_COMMANDS_COMMANDS_H
 #define ATTNLAB_SERVER_COMMANDS_COMMANDS_H
 

@@ -1,6 +1,9 @@
 /* The formats that bodies of requests and answers have, each declared once: its name, the suffix of a path
  * that asks for it, and its media type. Which resource has which formats, and who writes them, is said by
- * lists of struct export (server/http/export.h). */
+ * lists of struct export (server/http/export.h).
+ *
+ * This folder reads and writes JSON, CSV, .npy, readable text, and the weight files of other programs. May
+ * call system and core. Called by runs, access, http, api and commands. */
 #ifndef ATTNLAB_SERVER_FORMATS_FORMAT_H
 #define ATTNLAB_SERVER_FORMATS_FORMAT_H
 

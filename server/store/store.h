@@ -1,10 +1,13 @@
-/* What outlives the process.
+/* The store: what outlives the process.
  *
  * One interface, a table of functions: SQLite in the data directory stands behind it (sqlite.h); a
  * database shared by several machines can take its place. Every function is one transaction and may be called
  * from any thread. Acknowledged changes (runs added, ended by a user, deleted; data sets) also survive a
  * power cut when the function returns; epochs survive the death of the process at any instant, and after a
- * power cut at worst the last of them are trained again, to the same bits. */
+ * power cut at worst the last of them are trained again, to the same bits.
+ *
+ * May call system and core (the metrics of an epoch). Called by runs, access (sessions, owners) and
+ * api. */
 #ifndef ATTNLAB_SERVER_STORE_STORE_H
 #define ATTNLAB_SERVER_STORE_STORE_H
 

@@ -2,7 +2,10 @@
  *
  * Every option is "--name value" or "--name=value" on the command line and ATTNLAB_NAME in the environment;
  * the command line wins. Only the lecturer's token has no option, because others can read the process list:
- * it comes from a file or from ATTNLAB_TOKEN. */
+ * it comes from a file or from ATTNLAB_TOKEN.
+ *
+ * This folder is the ground of the server: options, files, clock, log, ids, memory. May call core alone (its
+ * errors). Called by all others. */
 #ifndef ATTNLAB_SERVER_SYSTEM_OPTIONS_H
 #define ATTNLAB_SERVER_SYSTEM_OPTIONS_H
 
