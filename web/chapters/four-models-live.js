@@ -8,23 +8,9 @@ import { compact, fixed, percent } from "../shared/format.js";
 import { DASHES, seriesColor } from "../shared/theme.js";
 import { createCurveCharts } from "../shared/training-curves.js";
 
-// The models of the chapter, in the order of their colours. A run's parameters say which model it is, whatever its label.
-export const VARIANTS = [
-    { id: "rnn", label: "RNN", parameters: { model: "rnn" } },
-    { id: "lstm", label: "LSTM", parameters: { model: "lstm" } },
-    { id: "attention", label: "attention", parameters: { model: "attention" } },
-    { id: "unordered", label: "attention (no position)", parameters: { model: "attention", position: "none" } },
-];
 const CHANCE = 0.5;
 // Clearly better than guessing on this task.
 const LEARNT = 0.7;
-
-export const variantOf = ({ task, model, position }) =>
-    task === "first-element" &&
-    VARIANTS.find(
-        ({ parameters }) =>
-            parameters.model === model && (model !== "attention" || (parameters.position === "none") === (position === "none")),
-    );
 
 export const swatch = (index) => {
     const element = h("span", { class: "swatch", "aria-hidden": "true" });
@@ -34,7 +20,7 @@ export const swatch = (index) => {
 
 // Shows everything that changes while the comparison trains. onPlace(): called when the reader chooses another run, epoch
 // or example of the attention.
-export function createLiveView(page, onPlace) {
+export function createLiveView(page, models, onPlace) {
     const { signal } = page;
     const charts = createCurveCharts(signal, {
         loss: { label: "cross-entropy (cut at 1)", max: 1 },
@@ -134,7 +120,7 @@ export function createLiveView(page, onPlace) {
     }
 
     function updateExpectations() {
-        if (comparison) expectations.update(resultsByVariant(comparison, [...runs.values()]));
+        if (comparison) expectations.update(resultsByVariant(comparison, [...runs.values()], models));
     }
 
     function drawRunChoice() {
@@ -179,7 +165,7 @@ export function createLiveView(page, onPlace) {
         run(entries) {
             table.run(entries);
             const first = runs.size === 0;
-            const colors = colorsOfRows(entries);
+            const colors = colorsOfRows(entries, models);
             for (const entry of entries) {
                 const known = runs.get(entry.id);
                 if (known) Object.assign(known, { state: entry.state, result: entry.result });
@@ -188,7 +174,7 @@ export function createLiveView(page, onPlace) {
                         ...entry,
                         epochs: [],
                         color: colors.get(entry.variant),
-                        hasAttention: ["attention", "transformer"].includes(entry.parameters.model),
+                        hasAttention: models.hasAttention(entry.parameters.model),
                     });
                 }
             }
@@ -214,12 +200,12 @@ export function createLiveView(page, onPlace) {
 }
 
 // Each row of the table has its model's colour; a second row of the same model, or an unknown model, gets the next colour.
-function colorsOfRows(entries) {
+function colorsOfRows(entries, models) {
     const colors = new Map();
-    let next = VARIANTS.length;
+    let next = models.variants.length;
     for (const { variant, parameters } of entries) {
         if (colors.has(variant)) continue;
-        const known = VARIANTS.indexOf(variantOf(parameters));
+        const known = models.variants.indexOf(models.variantOf(parameters));
         const isFree = known >= 0 && ![...colors.values()].includes(known);
         colors.set(variant, isFree ? known : next++);
     }
@@ -228,11 +214,11 @@ function colorsOfRows(entries) {
 
 // The comparison's results for each of the chapter's models, once all of the model's remaining runs have succeeded:
 // { [id]: { row, accuracies, attention: the mean attention of each run } }.
-function resultsByVariant(comparison, entries) {
+function resultsByVariant(comparison, entries, models) {
     const results = {};
     comparison.rows.forEach((row, index) => {
         const members = entries.filter((entry) => entry.variant === index);
-        const id = members.length > 0 && variantOf(members[0].parameters)?.id;
+        const id = members.length > 0 && models.variantOf(members[0].parameters)?.id;
         if (!id || results[id] || !members.every((entry) => entry.result)) return;
         results[id] = {
             row,

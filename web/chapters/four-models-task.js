@@ -37,7 +37,7 @@ function drawBars(values) {
 }
 
 // parametersOf() returns the parameters that determine the examples. Returns { element, draw() }.
-export function createTaskPicture(page, parametersOf) {
+export function createTaskPicture(page, name, parametersOf) {
     const slot = h("div");
     const text = h("p", { class: "hint", "aria-live": "polite" });
     const next = quietButton("Another example", () => {
@@ -63,7 +63,7 @@ export function createTaskPicture(page, parametersOf) {
         const mine = newest;
         const wanted = query({ split: "test", offset, limit: 1, sequence_length, test_examples, test_seed });
         try {
-            const { examples, total } = await get(`/api/datasets/first-element/examples${wanted}`, page.signal);
+            const { examples, total } = await get(`/api/datasets/${encodeURIComponent(name)}/examples${wanted}`, page.signal);
             if (mine !== newest) return;
             if (examples.length === 0 && total > 0) {
                 offset = 0;

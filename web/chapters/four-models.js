@@ -9,33 +9,23 @@ import { h, uniqueId } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
 import { createForm, panelForm, same } from "../shared/form.js";
 import { hasParameters } from "../shared/known-runs.js";
-import { createLiveView, swatch, variantOf, VARIANTS } from "./four-models-live.js";
+import { describeModels } from "../shared/models.js";
+import { createLiveView, swatch } from "./four-models-live.js";
 import { fourModelsStory } from "./four-models-story.js";
 import { createTaskPicture } from "./four-models-task.js";
 
 const DEFAULT_SEEDS = "0, 1, 2";
-const NOT_THE_TASK = [
-    "task",
-    "model",
-    "position",
-    "mask",
-    "seed",
-    "heads",
-    "layers",
-    "feedforward_width",
-    "activation",
-];
-
 export function mount(root, page) {
     const alert = createAlert();
     const curl = createCurlLine();
-    const live = createLiveView(page, () => remember(comparison));
-    const task = createTaskPicture(page, () => form.values());
+    const models = describeModels(page);
+    const live = createLiveView(page, models, () => remember(comparison));
+    const task = createTaskPicture(page, models.task, () => form.values());
     let comparison = null;
     let attempt = 0;
 
-    const chosen = page.parameters.get("models")?.split(",") ?? VARIANTS.map((variant) => variant.id);
-    const boxes = VARIANTS.map((variant) =>
+    const chosen = page.parameters.get("models")?.split(",") ?? models.variants.map((variant) => variant.id);
+    const boxes = models.variants.map((variant) =>
         h("input", { type: "checkbox", value: variant.id, checked: chosen.includes(variant.id) }),
     );
     const seedsId = uniqueId("seeds");
@@ -49,7 +39,7 @@ export function mount(root, page) {
     const form = createForm({
         schema: page.experiment("train").schema,
         main: ["epochs"],
-        except: NOT_THE_TASK,
+        except: ["task", "seed", ...models.ofVariants],
         situation: "usual",
         address: page.parameters,
         onChange: changed,
@@ -66,7 +56,7 @@ export function mount(root, page) {
             h(
                 "div",
                 { class: "choices" },
-                VARIANTS.map((variant, index) => h("label", null, boxes[index], swatch(index), variant.label)),
+                models.variants.map((variant, index) => h("label", null, boxes[index], swatch(index), variant.label)),
             ),
         ),
         h(
@@ -100,7 +90,7 @@ export function mount(root, page) {
             .split(/[\s,;]+/)
             .filter(Boolean)
             .map((text) => (Number.isFinite(Number(text)) ? Number(text) : text));
-    const variants = () => VARIANTS.filter((variant, index) => boxes[index].checked);
+    const variants = () => models.variants.filter((variant, index) => boxes[index].checked);
     const body = () => ({
         experiment: "train",
         seeds: seeds(),
@@ -119,9 +109,9 @@ export function mount(root, page) {
     }
 
     function remember(shown) {
-        const models = variants().map((variant) => variant.id);
+        const ids = variants().map((variant) => variant.id);
         page.remember({
-            models: models.length === VARIANTS.length ? null : models,
+            models: ids.length === models.variants.length ? null : ids,
             seeds: seedsInput.value === DEFAULT_SEEDS ? null : seeds(),
             ...form.values(),
             comparison: shown?.id,
@@ -184,7 +174,7 @@ export function mount(root, page) {
         same(itsSeeds, seeds()) && rows.length === variants().length;
     function isChosen(entries) {
         const { schema } = page.experiment("train");
-        const found = new Set(entries.map((entry) => variantOf(entry.parameters)));
+        const found = new Set(entries.map((entry) => models.variantOf(entry.parameters)));
         return (
             variants().every((variant) => found.has(variant)) &&
             entries.every(({ parameters: its }) =>
@@ -200,9 +190,9 @@ export function mount(root, page) {
 
     // If a link names only the comparison, the form takes over the comparison's parameters.
     function adopt({ seeds: itsSeeds }, entries) {
-        const found = new Set(entries.map((entry) => variantOf(entry.parameters)));
-        if (!page.parameters.has("models") && VARIANTS.some((variant) => found.has(variant)))
-            boxes.forEach((box, index) => (box.checked = found.has(VARIANTS[index])));
+        const found = new Set(entries.map((entry) => models.variantOf(entry.parameters)));
+        if (!page.parameters.has("models") && models.variants.some((variant) => found.has(variant)))
+            boxes.forEach((box, index) => (box.checked = found.has(models.variants[index])));
         if (!page.parameters.has("seeds")) seedsInput.value = itsSeeds.join(", ");
         if (entries.length > 0) form.adopt(entries[0].parameters);
         refresh();

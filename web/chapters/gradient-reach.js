@@ -6,14 +6,15 @@ import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h, replaceChildren, svg } from "../shared/dom.js";
 import { compact, fixed, scientific } from "../shared/format.js";
+import { describeModels } from "../shared/models.js";
 import { createTable } from "../shared/table.js";
 
-const COLORS = { rnn: 0, lstm: 1, attention: 2 };
-const TITLES = { rnn: "RNN", lstm: "LSTM", attention: "attention" };
 const MOST_DOTS = 80;
-const title = (model) => TITLES[model] ?? model;
 
 export function mount(root, page) {
+    const models = describeModels(page);
+    const titles = page.experiment("gradient-reach").schema.properties.models.choice_titles;
+    const title = (model) => titles[model] ?? model;
     const chart = createChart({
         title: "Mean size of the gradient at each input step",
         tall: true,
@@ -47,9 +48,9 @@ export function mount(root, page) {
         render(result) {
             results.hidden = false;
             chart.setSeries(
-                result.rows.map((row) => ({
+                result.rows.map((row, index) => ({
                     label: title(row.model),
-                    color: COLORS[row.model] ?? 4,
+                    color: models.colorOf(row.model) ?? models.variants.length + index,
                     // A logarithmic axis cannot show a gradient that underflowed to zero.
                     points: row.gradient.map((value, step) => ({ x: step, y: value > 0 ? value : null })),
                 })),
@@ -135,8 +136,8 @@ function drawPaths(figure, length) {
     );
 }
 
-const ratioClaim = (model) => ({
-    claim: `The gradient of the ${title(model)} all but vanishes on the way to step 0.`,
+const ratioClaim = (model, title) => ({
+    claim: `The gradient of the ${title} all but vanishes on the way to step 0.`,
     check(rows) {
         const row = rows.find((one) => one.model === model);
         if (!row) return null;
@@ -153,8 +154,8 @@ const ratioClaim = (model) => ({
 });
 
 const CLAIMS = [
-    ratioClaim("rnn"),
-    ratioClaim("lstm"),
+    ratioClaim("rnn", "RNN"),
+    ratioClaim("lstm", "LSTM"),
     {
         claim: "In attention the first and the last step get about the same.",
         check(rows) {

@@ -9,6 +9,7 @@ import { h, quietButton, replaceChildren } from "../shared/dom.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { labelledField, panelForm } from "../shared/form.js";
 import { bytes, fixed, integer, percent, seconds } from "../shared/format.js";
+import { describeModels, SENTENCES } from "../shared/models.js";
 import { createPager } from "../shared/pager.js";
 import { createTable } from "../shared/table.js";
 import { createTrainingCurves } from "../shared/training-curves.js";
@@ -17,10 +18,6 @@ const CSV = "text/csv";
 const TSV = "text/tab-separated-values";
 const EXAMPLES_SHOWN = 10;
 const NUMBERS_SHOWN = 12;
-// Which parameters a model does not have.
-const ORDER = ["position", "mask"];
-const BLOCK = ["heads", "layers", "feedforward_width", "activation"];
-const ABSENT = { rnn: [...ORDER, ...BLOCK], lstm: [...ORDER, ...BLOCK], attention: BLOCK, transformer: [] };
 
 export function mount(root, page) {
     const browser = createBrowser(page);
@@ -132,7 +129,7 @@ function createList(page, onChoose) {
             },
             { label: "kind", place: "aside", cell: (row) => row.kind },
             { label: "rows", numeric: true, cell: (row) => (row.source === "drawn" ? "drawn" : integer(row.rows)) },
-            { label: "classes", numeric: true, cell: (row) => (row.source === "drawn" ? "2" : integer(row.classes)) },
+            { label: "classes", numeric: true, cell: (row) => integer(row.classes) },
             { label: "words", numeric: true, cell: (row) => (row.words ? integer(row.words) : "") },
             { label: "size", numeric: true, cell: (row) => (row.size_bytes ? bytes(row.size_bytes) : "") },
             {
@@ -265,6 +262,7 @@ const situationOf = ({ kind, source }) => [
 ];
 
 function createTrainer(page) {
+    const models = describeModels(page);
     const element = h("section", { hidden: true, "aria-label": "Training" });
     let leave = new AbortController();
     page.signal.addEventListener("abort", () => leave.abort(), { once: true });
@@ -294,10 +292,10 @@ function createTrainer(page) {
                 main: ["model", "position", "epochs", "seed", "learning_rate"],
                 except: dataset.source === "given" ? ["task", "train_seed", "test_seed"] : ["task"],
                 // The lab sheet's model for sentences, the course chapter's for numbers.
-                initial: isText ? { model: "transformer" } : {},
+                initial: isText ? { model: SENTENCES.model } : {},
                 situation: situationOf(dataset),
                 extra() {
-                    panel?.form.hide(ABSENT[panel.form.read("model")]);
+                    panel?.form.hide(models.absent(panel.form.read("model")));
                     return {};
                 },
                 button: `Train on ${dataset.name}`,

@@ -11,6 +11,7 @@ import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel, createProgress } from "../shared/experiment-panel.js";
 import { fixed, scientific } from "../shared/format.js";
 import { hasParameters, resultOf } from "../shared/known-runs.js";
+import { SENTENCES } from "../shared/models.js";
 import { createTable } from "../shared/table.js";
 
 const ROUNDING = 1e-5;
@@ -28,8 +29,8 @@ const TASKS = [
     {
         key: "bag",
         title: "Order does not matter: one word decides, wherever it stands",
-        common: { task: "reviews" },
-        model: "transformer",
+        common: { task: SENTENCES.task },
+        model: SENTENCES.model,
         situation: "text",
     },
 ];

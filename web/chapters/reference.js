@@ -5,6 +5,7 @@ import { get, query } from "../shared/api.js";
 import { h, replaceChildren } from "../shared/dom.js";
 import { bytes, compact, fixed, integer, scientific } from "../shared/format.js";
 import { lengthTable } from "../shared/length-table.js";
+import { describeModels } from "../shared/models.js";
 import { textTable } from "../shared/table.js";
 
 const RECURRENCE = [
@@ -128,11 +129,11 @@ async function trained(page) {
         `/api/runs${query({ experiment: "train", state: "succeeded", limit: 200 })}`,
         page.signal,
     );
+    const models = describeModels(page);
     const result = {};
     for (const { parameters, result: outcome } of runs) {
-        if (parameters.task !== "first-element") continue;
-        const key = parameters.model === "attention" && parameters.position === "none" ? "unordered" : parameters.model;
-        (result[key] ??= []).push(outcome.test_accuracy);
+        const variant = models.variantOf(parameters);
+        if (variant) (result[variant.id] ??= []).push(outcome.test_accuracy);
     }
     return result;
 }

@@ -5,6 +5,7 @@ import { errorText, get, isOver, post, query, remove, runStates } from "../share
 import { atMostEvery, h, oncePerFrame, quietButton, replaceChildren } from "../shared/dom.js";
 import { same } from "../shared/form.js";
 import { percent, time } from "../shared/format.js";
+import { describeModels, SENTENCES } from "../shared/models.js";
 import { listen } from "../shared/stream.js";
 import { createTable } from "../shared/table.js";
 
@@ -12,11 +13,11 @@ const RUNS_A_PAGE = 50;
 const OWN_MILLISECONDS = 1000;
 
 // The chapter that shows a run's result.
-function chapterOf(run) {
-    if (run.comparison && run.parameters.task === "first-element")
+function chapterOf(run, models) {
+    if (run.comparison && run.parameters.task === models.task)
         return `#four-models${query({ comparison: run.comparison, run: run.id })}`;
     if (run.experiment === "train")
-        return run.parameters.task === "reviews" && run.parameters.model === "transformer"
+        return run.parameters.task === SENTENCES.task && run.parameters.model === SENTENCES.model
             ? `#sentences?run=${run.id}`
             : `#own-data${query({ dataset: run.parameters.task, run: run.id })}`;
     return `#${run.experiment}?run=${run.id}`;
@@ -50,6 +51,7 @@ function outcomeText(run, lastEpoch) {
 }
 
 export function mount(root, page) {
+    const models = describeModels(page);
     const alert = createAlert();
     const service = h("p", { class: "hint", role: "status" });
     const filter = (name, all, choices) => {
@@ -111,7 +113,7 @@ export function mount(root, page) {
             {
                 label: "run",
                 cell: (run) => [
-                    h("a", { href: chapterOf(run) }, titleOf(run)),
+                    h("a", { href: chapterOf(run, models) }, titleOf(run)),
                     h(
                         "details",
                         { class: "run-parameters" },

@@ -8,6 +8,7 @@ import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { fixed, integer, percent, seconds } from "../shared/format.js";
 import { createHeatmap } from "../shared/heatmap.js";
+import { SENTENCES } from "../shared/models.js";
 import { createPager } from "../shared/pager.js";
 import { createTable } from "../shared/table.js";
 import { createTrainingCurves } from "../shared/training-curves.js";
@@ -39,7 +40,7 @@ export function mount(root, page) {
 
     const panel = createExperimentPanel(page, {
         experiment: "train",
-        fixed: { task: "reviews", model: "transformer" },
+        fixed: SENTENCES,
         main: ["epochs", "seed", "position"],
         except: ["task", "model"],
         situation: "text",

@@ -10,14 +10,15 @@ import { labelledField } from "../shared/form.js";
 import { percent, time } from "../shared/format.js";
 import { createHeatmap } from "../shared/heatmap.js";
 import { findRun } from "../shared/known-runs.js";
+import { describeModels, SENTENCES } from "../shared/models.js";
 import { followRun } from "../shared/stream.js";
 import { drawWords, shareOfKeys, wordKey } from "../shared/words.js";
 
 const TYPING_MILLISECONDS = 120;
-const FIRST_MODEL = { task: "reviews", model: "transformer" };
 const EXAMPLES = ["the acting was wonderful", "a boring film from the first hour on", "we saw this last night"];
 
 export function mount(root, page) {
+    const known = describeModels(page);
     const alert = createAlert();
     const curl = createCurlLine();
     const choice = h("select", {
@@ -113,7 +114,7 @@ export function mount(root, page) {
         models.forEach((run) => lengths.set(run.id, run.parameters.sequence_length));
         replaceChildren(
             choice,
-            models.map((run) => h("option", { value: run.id }, describe(run))),
+            models.map((run) => h("option", { value: run.id }, describe(run, known))),
         );
         if (models.some((run) => run.id === wanted)) choice.value = wanted;
         return models.length;
@@ -123,8 +124,8 @@ export function mount(root, page) {
         trainNote.hidden = false;
         // The run may exist already: started here before the reader left the chapter, or by somebody else.
         training =
-            (await findRun(page, "train", FIRST_MODEL, { situation: "text" })) ??
-            (await post("/api/runs", { experiment: "train", ...FIRST_MODEL }, page.signal));
+            (await findRun(page, "train", SENTENCES, { situation: "text" })) ??
+            (await post("/api/runs", { experiment: "train", ...SENTENCES }, page.signal));
         progress.show(training);
         const finished = await followRun(
             training.id,
@@ -179,9 +180,9 @@ export function mount(root, page) {
     start();
 }
 
-function describe(run) {
+function describe(run, known) {
     const { task, model, seed, heads, layers } = run.parameters;
-    const shape = model === "transformer" ? `, ${layers} \u00d7 ${heads} heads` : "";
+    const shape = known.takes(model, "heads") ? `, ${layers} \u00d7 ${heads} heads` : "";
     return `${run.name || model} on ${task}${shape}, seed ${seed}: ${percent(run.result?.test_accuracy)} right, ${time(run.finished_at)}`;
 }
 
