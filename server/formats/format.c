@@ -28,9 +28,9 @@ enum format format_find_name(const char *name) {
 }
 
 enum format format_find_media_type(const char *content_type) {
-    size_t length = strcspn(content_type ? content_type : "", "; \t");
-    if (length == 0)
+    if (!content_type)
         return FORMAT_NONE;
+    size_t length = strcspn(content_type, "; \t");
     for (enum format format = FORMAT_NONE + 1; format < FORMAT_COUNT; format++) {
         const char *media_type = format_table[format].media_type;
         if (length == strlen(media_type) && strncasecmp(content_type, media_type, length) == 0)
