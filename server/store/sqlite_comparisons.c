@@ -17,32 +17,19 @@ static bool read_comparison(sqlite3_stmt *row, void *record, struct error *error
     return ok;
 }
 
-static bool store_find_comparison(struct store *store, const char *id, struct comparison_record *comparison,
-                                  struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
-    bool ok = true, found = false;
-    *comparison = (struct comparison_record){0};
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
-        statement_bind(reader, error, "SELECT " COMPARISON_COLUMNS " FROM comparisons WHERE id = ?", "t", id);
-    while (statement_next(reader, statement, &ok, error)) {
-        found = true;
-        ok = read_comparison(statement, comparison, error);
-    }
-    pthread_mutex_unlock(&reader->mutex);
-    if (ok && !found)
-        ok = error_set(error, ERROR_MISSING, "there is no comparison %.40s", id);
-    if (!ok)
-        comparison_record_clear(comparison);
-    return ok;
-}
-
 static void clear_comparison(void *record) {
     comparison_record_clear(record);
 }
 
 static const struct row_kind comparison_rows = {sizeof(struct comparison_record), read_comparison,
                                                 clear_comparison};
+
+static bool store_find_comparison(struct store *store, const char *id, struct comparison_record *comparison,
+                                  struct error *error) {
+    return row_find(&sqlite_store_of(store)->reader, &comparison_rows,
+                    "SELECT " COMPARISON_COLUMNS " FROM comparisons WHERE id = ?", "comparison", id,
+                    comparison, error);
+}
 
 static bool store_list_comparisons(struct store *store, const char *before, size_t limit,
                                    struct comparison_record **comparisons, size_t *count,
@@ -61,18 +48,10 @@ static bool store_list_comparisons(struct store *store, const char *before, size
     return ok;
 }
 
+/* The foreign keys take the runs along, and theirs what belongs to them. */
 static bool store_delete_comparison(struct store *store, const char *id, struct error *error) {
-    struct sqlite_store *self = sqlite_store_of(store);
-    if (!transaction_begin(self, true, error))
-        return false;
-    int changes = 0;
-    /* The foreign keys take the runs along, and theirs what belongs to them. */
-    sqlite3_stmt *statement =
-        statement_bind(&self->writer, error, "DELETE FROM comparisons WHERE id = ?", "t", id);
-    bool ok = statement_run(&self->writer, statement, &changes, error);
-    if (ok && changes == 0)
-        ok = error_set(error, ERROR_MISSING, "there is no comparison %.40s", id);
-    return transaction_end(self, ok, error);
+    return row_delete(sqlite_store_of(store), "DELETE FROM comparisons WHERE id = ?", "comparison", id,
+                      error);
 }
 
 void sqlite_comparisons_install(struct store *store) {

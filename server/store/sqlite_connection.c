@@ -265,3 +265,62 @@ struct row_list statement_list(struct connection *connection, sqlite3_stmt *stat
     free(list.items);
     return (struct row_list){0};
 }
+
+static bool set_missing(struct error *error, const char *what, const char *name) {
+    return error_set(error, ERROR_MISSING, "there is no %s %.80s", what, name);
+}
+
+bool row_find(struct connection *connection, const struct row_kind *kind, const char *text, const char *what,
+              const char *name, void *record, struct error *error) {
+    bool ok = true, found = false;
+    memset(record, 0, kind->size);
+    pthread_mutex_lock(&connection->mutex);
+    sqlite3_stmt *statement = statement_bind(connection, error, text, "t", name);
+    while (statement_next(connection, statement, &ok, error)) {
+        found = true;
+        ok = kind->read(statement, record, error);
+    }
+    pthread_mutex_unlock(&connection->mutex);
+    if (ok && !found)
+        ok = set_missing(error, what, name);
+    if (!ok && kind->clear != NULL)
+        kind->clear(record);
+    return ok;
+}
+
+bool row_read_text(struct connection *connection, const char *text, const char *name, char **value,
+                   struct error *error) {
+    bool ok = true;
+    *value = NULL;
+    pthread_mutex_lock(&connection->mutex);
+    sqlite3_stmt *statement = statement_bind(connection, error, text, "t", name);
+    while (statement_next(connection, statement, &ok, error))
+        *value = column_text(statement, 0, &ok, error);
+    pthread_mutex_unlock(&connection->mutex);
+    return ok;
+}
+
+bool row_read_blob(struct connection *connection, const char *text, const char *name, void **bytes,
+                   size_t *size, struct error *error) {
+    bool ok = true;
+    *bytes = NULL;
+    *size = 0;
+    pthread_mutex_lock(&connection->mutex);
+    sqlite3_stmt *statement = statement_bind(connection, error, text, "t", name);
+    while (statement_next(connection, statement, &ok, error))
+        *bytes = column_blob(statement, 0, size, &ok, error);
+    pthread_mutex_unlock(&connection->mutex);
+    return ok;
+}
+
+bool row_delete(struct sqlite_store *store, const char *text, const char *what, const char *name,
+                struct error *error) {
+    if (!transaction_begin(store, true, error))
+        return false;
+    int changes = 0;
+    sqlite3_stmt *statement = statement_bind(&store->writer, error, text, "t", name);
+    bool ok = statement_run(&store->writer, statement, &changes, error);
+    if (ok && changes == 0)
+        ok = set_missing(error, what, name);
+    return transaction_end(store, ok, error);
+}

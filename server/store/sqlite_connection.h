@@ -85,4 +85,18 @@ struct row_list {
 struct row_list statement_list(struct connection *connection, sqlite3_stmt *statement,
                                const struct row_kind *kind, bool *ok, struct error *error);
 
+/* For statements (literal texts) with one parameter, the name of a row, which is a `what`: "run". These lock
+ * the connection themselves. */
+/* Reads the row into `record`. ERROR_MISSING if there is none; on failure the record is cleared. */
+bool row_find(struct connection *connection, const struct row_kind *kind, const char *text, const char *what,
+              const char *name, void *record, struct error *error);
+/* The row's first column, copied (malloc); NULL if there is no such row. */
+bool row_read_text(struct connection *connection, const char *text, const char *name, char **value,
+                   struct error *error);
+bool row_read_blob(struct connection *connection, const char *text, const char *name, void **bytes,
+                   size_t *size, struct error *error);
+/* Deletes the row, durably and in a transaction of its own. ERROR_MISSING if there is none. */
+bool row_delete(struct sqlite_store *store, const char *text, const char *what, const char *name,
+                struct error *error);
+
 #endif

@@ -95,29 +95,13 @@ static bool store_read_dataset(struct store *store, const char *name, struct dat
 }
 
 static bool store_delete_dataset(struct store *store, const char *name, struct error *error) {
-    struct sqlite_store *self = sqlite_store_of(store);
-    if (!transaction_begin(self, true, error))
-        return false;
-    int changes = 0;
-    sqlite3_stmt *statement =
-        statement_bind(&self->writer, error, "DELETE FROM datasets WHERE name = ?", "t", name);
-    bool ok = statement_run(&self->writer, statement, &changes, error);
-    if (ok && changes == 0)
-        ok = error_set(error, ERROR_MISSING, "there is no data set %.80s", name);
-    return transaction_end(self, ok, error);
+    return row_delete(sqlite_store_of(store), "DELETE FROM datasets WHERE name = ?", "data set", name, error);
 }
 
 static bool store_get_cache(struct store *store, const char *key, void **bytes, size_t *size) {
-    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
-    bool ok = true;
-    *bytes = NULL;
-    *size = 0;
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = statement_bind(reader, NULL, "SELECT bytes FROM cache WHERE key = ?", "t", key);
-    while (statement_next(reader, statement, &ok, NULL))
-        *bytes = column_blob(statement, 0, size, &ok, NULL);
-    pthread_mutex_unlock(&reader->mutex);
-    return ok && *bytes != NULL;
+    return row_read_blob(&sqlite_store_of(store)->bulk_reader, "SELECT bytes FROM cache WHERE key = ?", key,
+                         bytes, size, NULL) &&
+           *bytes != NULL;
 }
 
 static void store_put_cache(struct store *store, const char *key, const void *bytes, size_t size) {

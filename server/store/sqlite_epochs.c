@@ -138,17 +138,8 @@ static bool store_read_weights(struct store *store, const char *run_id, size_t e
 
 static bool store_read_checkpoint(struct store *store, const char *run_id, void **bytes, size_t *size,
                                   struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
-    bool ok = true;
-    *bytes = NULL;
-    *size = 0;
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
-        statement_bind(reader, error, "SELECT bytes FROM checkpoints WHERE run = ?", "t", run_id);
-    while (statement_next(reader, statement, &ok, error))
-        *bytes = column_blob(statement, 0, size, &ok, error);
-    pthread_mutex_unlock(&reader->mutex);
-    return ok;
+    return row_read_blob(&sqlite_store_of(store)->bulk_reader, "SELECT bytes FROM checkpoints WHERE run = ?",
+                         run_id, bytes, size, error);
 }
 
 void sqlite_epochs_install(struct store *store) {

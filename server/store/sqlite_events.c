@@ -53,16 +53,8 @@ static bool store_read_events(struct store *store, const char *run_id, uint64_t 
 }
 
 static bool store_read_setting(struct store *store, const char *name, char **value, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
-    bool ok = true;
-    *value = NULL;
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
-        statement_bind(reader, error, "SELECT value FROM settings WHERE name = ?", "t", name);
-    while (statement_next(reader, statement, &ok, error))
-        *value = column_text(statement, 0, &ok, error);
-    pthread_mutex_unlock(&reader->mutex);
-    return ok;
+    return row_read_text(&sqlite_store_of(store)->reader, "SELECT value FROM settings WHERE name = ?", name,
+                         value, error);
 }
 
 static bool store_write_setting(struct store *store, const char *name, const char *value,

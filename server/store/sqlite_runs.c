@@ -109,36 +109,9 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
     return transaction_end(self, ok, error);
 }
 
-static bool store_find_run(struct store *store, const char *id, struct run_record *run, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->reader;
-    bool ok = true, found = false;
-    *run = (struct run_record){0};
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
-        statement_bind(reader, error, "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "t", id);
-    while (statement_next(reader, statement, &ok, error)) {
-        found = true;
-        ok = read_run(statement, run, error);
-    }
-    pthread_mutex_unlock(&reader->mutex);
-    if (ok && !found)
-        ok = error_set(error, ERROR_MISSING, "there is no run %.40s", id);
-    if (!ok)
-        run_record_clear(run);
-    return ok;
-}
-
 static bool store_read_result(struct store *store, const char *id, char **result_json, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
-    bool ok = true;
-    *result_json = NULL;
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
-        statement_bind(reader, error, "SELECT json FROM results WHERE run = ?", "t", id);
-    while (statement_next(reader, statement, &ok, error))
-        *result_json = column_text(statement, 0, &ok, error);
-    pthread_mutex_unlock(&reader->mutex);
-    return ok;
+    return row_read_text(&sqlite_store_of(store)->bulk_reader, "SELECT json FROM results WHERE run = ?", id,
+                         result_json, error);
 }
 
 static void clear_run(void *record) {
@@ -146,6 +119,11 @@ static void clear_run(void *record) {
 }
 
 static const struct row_kind run_rows = {sizeof(struct run_record), read_run, clear_run};
+
+static bool store_find_run(struct store *store, const char *id, struct run_record *run, struct error *error) {
+    return row_find(&sqlite_store_of(store)->reader, &run_rows,
+                    "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "run", id, run, error);
+}
 
 static bool store_list_runs(struct store *store, const struct run_filter *filter, struct run_record **runs,
                             size_t *count, struct error *error) {
@@ -199,15 +177,7 @@ static bool store_list_unfinished_runs(struct store *store, struct run_record **
 }
 
 static bool store_delete_run(struct store *store, const char *id, struct error *error) {
-    struct sqlite_store *self = sqlite_store_of(store);
-    if (!transaction_begin(self, true, error))
-        return false;
-    int changes = 0;
-    sqlite3_stmt *statement = statement_bind(&self->writer, error, "DELETE FROM runs WHERE id = ?", "t", id);
-    bool ok = statement_run(&self->writer, statement, &changes, error);
-    if (ok && changes == 0)
-        ok = error_set(error, ERROR_MISSING, "there is no run %.40s", id);
-    return transaction_end(self, ok, error);
+    return row_delete(sqlite_store_of(store), "DELETE FROM runs WHERE id = ?", "run", id, error);
 }
 
 static bool store_forgive_attempts(struct store *store, struct error *error) {
