@@ -179,7 +179,7 @@ void api_comparisons_create(struct request *request) {
     struct parameter_set *sets = calloc(set_count + 1, sizeof *sets);
     bool is_prepared = sets != NULL;
     if (!sets)
-        response_set_problem(&request->response, 503, "out of memory; try again later");
+        response_set_out_of_memory(&request->response);
     for (size_t i = 0; is_prepared && wanted.experiment && i < wanted.variant_count; i++)
         is_prepared = prepare_variant(request, &wanted, i, sets + i * wanted.seed_count, &faults);
     if (is_prepared && !api_answer_faults(request, &faults))

@@ -23,7 +23,7 @@ static bool is_event_stream(const struct route *route) {
 /* {"application/json": {"schema": ...}} */
 static void write_media_type(struct text *text, enum format format, const char *json_schema) {
     const struct format_kind *kind = &format_table[format];
-    if (format == FORMAT_JSON && json_schema) {
+    if ((format == FORMAT_JSON || format == FORMAT_PROBLEM) && json_schema) {
         json_write_begin_object(text, kind->media_type);
         write_reference(text, "schema", json_schema);
         json_write_end_object(text);
@@ -54,9 +54,12 @@ static void write_responses(struct text *text, const struct route *route, const 
     if (route->success_status != 204)
         write_content(text, route, suffix);
     json_write_end_object(text);
-    json_write_raw(text, "default",
-                   "{\"description\":\"What is wrong\",\"content\":{\"application/problem+json\":{\"schema\":"
-                   "{\"$ref\":\"#/components/schemas/Problem\"}}}}");
+    json_write_begin_object(text, "default");
+    json_write_string(text, "description", "What is wrong");
+    json_write_begin_object(text, "content");
+    write_media_type(text, FORMAT_PROBLEM, "Problem");
+    json_write_end_object(text);
+    json_write_end_object(text);
     json_write_end_object(text);
 }
 

@@ -18,6 +18,8 @@ const struct format_kind format_table[FORMAT_COUNT] = {
     [FORMAT_EVENTS] = {"events", "", "text/event-stream", "text/event-stream", .is_text = true},
     [FORMAT_PROMETHEUS] = {"prometheus", "", "text/plain", "text/plain; version=0.0.4; charset=utf-8",
                            .is_text = true},
+    [FORMAT_PROBLEM] = {"problem", "", "application/problem+json", "application/problem+json",
+                        .is_text = true},
 };
 
 enum format format_find_name(const char *name) {

@@ -248,7 +248,7 @@ static enum MHD_Result end_body(struct request *request) {
         return answer(request);
     }
     if (request->body.failed) {
-        response_set_problem(&request->response, 503, "out of memory; try again later");
+        response_set_out_of_memory(&request->response);
         return answer(request);
     }
     if (request->match.route->flags & ROUTE_BACKGROUND)

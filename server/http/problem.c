@@ -1,44 +1,25 @@
 /* Problems, their titles, and which status an error's code becomes: see problem.h. */
 #include "server/http/problem.h"
 
+#include "server/formats/format.h"
 #include "server/formats/json_writer.h"
+#include "server/http/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* HTTP's own phrases, as RFC 9457 wants them beside "about:blank". */
-static const struct {
-    unsigned status;
-    const char *title;
-} titles[] = {
-    {400, "Bad Request"},         {401, "Unauthorized"},
-    {403, "Forbidden"},           {404, "Not Found"},
-    {405, "Method Not Allowed"},  {409, "Conflict"},
-    {413, "Content Too Large"},   {415, "Unsupported Media Type"},
-    {421, "Misdirected Request"}, {422, "Unprocessable Content"},
-    {429, "Too Many Requests"},   {500, "Internal Server Error"},
-    {503, "Service Unavailable"},
-};
-
-static const char *find_title(unsigned status) {
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (titles[i].status == status)
-            return titles[i].title;
-    return "Error";
-}
-
 static void begin_problem(struct text *text, unsigned status, const char *detail) {
     json_write_begin_object(text, NULL);
     json_write_string(text, "type", "about:blank");
-    json_write_string(text, "title", find_title(status));
+    json_write_string(text, "title", status_table[status_find(status)].phrase);
     json_write_integer(text, "status", status);
     json_write_string(text, "detail", detail);
 }
 
 static void end_problem(struct response *response, unsigned status, struct text *text) {
     json_write_end_object(text);
-    response_set_text(response, status, "application/problem+json", text);
+    response_set_text(response, status, format_table[FORMAT_PROBLEM].content_type, text);
     if ((status == 429 || status == 503) && !response_has_header(response, "Retry-After"))
         response_add_header(response, "Retry-After", "5");
 }
@@ -57,7 +38,7 @@ void response_set_problem(struct response *response, unsigned status, const char
 
 void response_set_faults(struct response *response, const struct parameter_faults *faults) {
     if (faults->out_of_memory) {
-        response_set_problem(response, 503, "out of memory; try again later");
+        response_set_out_of_memory(response);
         return;
     }
     char detail[640];

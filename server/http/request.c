@@ -107,7 +107,7 @@ bool request_read_body(struct request *request) {
             json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY, &fault);
     }
     if (!request->json && is_memory_fault(&fault)) {
-        response_set_problem(&request->response, 503, "out of memory; try again later");
+        response_set_out_of_memory(&request->response);
         return false;
     }
     if (!request->json) {

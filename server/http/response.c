@@ -53,7 +53,7 @@ void response_set_borrowed(struct response *response, unsigned status, const cha
 void response_set_out_of_memory(struct response *response) {
     static const char body[] = "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
                                "\"detail\":\"out of memory; try again later\"}";
-    response_set_borrowed(response, 503, "application/problem+json", body, sizeof body - 1);
+    response_set_borrowed(response, 503, format_table[FORMAT_PROBLEM].content_type, body, sizeof body - 1);
     if (!response_has_header(response, "Retry-After"))
         response_add_header(response, "Retry-After", "5");
 }

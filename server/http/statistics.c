@@ -1,14 +1,11 @@
 /* Counters by route and status, and their latencies: see statistics.h. */
 #include "server/http/statistics.h"
 
+#include "server/http/status.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Statuses that are answered here; anything else counts as 500. */
-static const unsigned statuses[] = {200, 201, 204, 304, 400, 401, 403, 404, 405,
-                                    409, 413, 415, 421, 422, 429, 503, 500};
-enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
 
 static const double bounds[] = {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30};
 enum { BOUND_COUNT = sizeof bounds / sizeof *bounds };
@@ -49,10 +46,8 @@ void statistics_close(struct statistics *statistics) {
 
 void statistics_count_request(struct statistics *statistics, const struct route *route, unsigned status,
                               double seconds) {
-    size_t status_index = 0;
+    size_t status_index = status_find(status);
     size_t bound = 0;
-    while (status_index < STATUS_COUNT - 1 && statuses[status_index] != status)
-        status_index++;
     while (bound < BOUND_COUNT && seconds > bounds[bound])
         bound++;
     pthread_mutex_lock(&statistics->mutex);
@@ -91,7 +86,7 @@ static void write_route(struct text *text, const struct route_statistics *counte
     for (size_t i = 0; i < STATUS_COUNT; i++) {
         if (counted->by_status[i] > 0) {
             text_append_format(text, "attnlab_http_requests_total{%s,status=\"%u\"} %llu\n", labels,
-                               statuses[i], counted->by_status[i]);
+                               status_table[i].code, counted->by_status[i]);
         }
     }
     unsigned long long cumulated = 0;
