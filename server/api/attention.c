@@ -30,13 +30,6 @@ struct question {
     struct attention_window window;
 };
 
-static void write_labels(struct text *text, const char *key, const char *const *labels, size_t count) {
-    json_write_begin_array(text, key);
-    for (size_t i = 0; i < count; i++)
-        json_write_string(text, NULL, labels[i]);
-    json_write_end_array(text);
-}
-
 static bool write_epochs_kept(struct service *service, struct text *text, const char *run_id,
                               struct error *error) {
     size_t *epochs = NULL;
@@ -78,8 +71,8 @@ static bool write_matrix_json(struct request *request, const void *shown, struct
     json_write_integer(text, "layers", (int64_t)inspection_layer_count(slot->inspection));
     json_write_integer(text, "query_from", (int64_t)matrix->first_query);
     json_write_integer(text, "queries", (int64_t)matrix->all_queries);
-    write_labels(text, "query_labels", matrix->query_labels, matrix->queries);
-    write_labels(text, "key_labels", matrix->key_labels, matrix->keys);
+    json_write_strings(text, "query_labels", matrix->query_labels, matrix->queries);
+    json_write_strings(text, "key_labels", matrix->key_labels, matrix->keys);
     result_matrix(&sink, "weights", matrix->weights, matrix->queries, matrix->keys);
     json_write_end_object(text);
     return true;

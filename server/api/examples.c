@@ -74,14 +74,8 @@ static void write_example_json(struct text *text, const struct inspection *inspe
         result_vector(&sink, "values", example->values, example->length);
     } else {
         json_write_string(text, "text", example->text);
-        json_write_begin_array(text, "tokens");
-        for (size_t i = 0; i < example->token_count; i++)
-            json_write_string(text, NULL, example->tokens[i]);
-        json_write_end_array(text);
-        json_write_begin_array(text, "unknown");
-        for (size_t i = 0; i < example->token_count; i++)
-            json_write_boolean(text, NULL, example->unknown[i]);
-        json_write_end_array(text);
+        json_write_strings(text, "tokens", example->tokens, example->token_count);
+        json_write_booleans(text, "unknown", example->unknown, example->token_count);
         if (example->decisive_position >= 0)
             json_write_integer(text, "decisive_position", example->decisive_position);
         else

@@ -46,14 +46,8 @@ static void write_prediction(struct text *text, const struct inspection *inspect
     result_vector(&sink, "probabilities", prediction->probabilities, prediction->class_count);
     result_vector(&sink, "logits", prediction->logits, prediction->class_count);
     if (prediction->tokens) {
-        json_write_begin_array(text, "tokens");
-        for (size_t i = 0; i < prediction->token_count; i++)
-            json_write_string(text, NULL, prediction->tokens[i]);
-        json_write_end_array(text);
-        json_write_begin_array(text, "unknown");
-        for (size_t i = 0; i < prediction->token_count; i++)
-            json_write_boolean(text, NULL, prediction->unknown[i]);
-        json_write_end_array(text);
+        json_write_strings(text, "tokens", prediction->tokens, prediction->token_count);
+        json_write_booleans(text, "unknown", prediction->unknown, prediction->token_count);
     }
     if (prediction->attention)
         write_mean_attention(text, prediction);

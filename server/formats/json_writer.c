@@ -117,6 +117,20 @@ void json_write_raw(struct text *text, const char *key, const char *json) {
     text_append_string(text, json ? json : "null");
 }
 
+void json_write_strings(struct text *text, const char *key, const char *const *values, size_t count) {
+    json_write_begin_array(text, key);
+    for (size_t i = 0; i < count; i++)
+        json_write_string(text, NULL, values[i]);
+    json_write_end_array(text);
+}
+
+void json_write_booleans(struct text *text, const char *key, const bool *values, size_t count) {
+    json_write_begin_array(text, key);
+    for (size_t i = 0; i < count; i++)
+        json_write_boolean(text, NULL, values[i]);
+    json_write_end_array(text);
+}
+
 void json_write_label(struct text *text, const char *key, const char *label) {
     size_t digits = strspn(label, "0123456789");
     bool is_number = digits > 0 && digits < 16 && !label[digits] && (digits == 1 || label[0] != '0');

@@ -25,6 +25,10 @@ void json_write_null(struct text *text, const char *key);
 /* A value that is JSON already; NULL becomes null. */
 void json_write_raw(struct text *text, const char *key, const char *json);
 
+/* Arrays of `count` values. */
+void json_write_strings(struct text *text, const char *key, const char *const *values, size_t count);
+void json_write_booleans(struct text *text, const char *key, const bool *values, size_t count);
+
 /* A class label as the data has it: a whole number as a number, anything else as a string. */
 void json_write_label(struct text *text, const char *key, const char *label);
 

@@ -14,10 +14,7 @@ static bool record_prepare(struct comparison_record *record, const struct compar
                            struct error *error) {
     struct text labels = {0}, seeds = {0};
     *record = (struct comparison_record){.created_ms = clock_wall_ms()};
-    json_write_begin_array(&labels, NULL);
-    for (size_t i = 0; i < request->variant_count; i++)
-        json_write_string(&labels, NULL, request->labels[i]);
-    json_write_end_array(&labels);
+    json_write_strings(&labels, NULL, request->labels, request->variant_count);
     json_write_begin_array(&seeds, NULL);
     for (size_t i = 0; i < request->seed_count; i++)
         json_write_integer(&seeds, NULL, request->seeds[i]);

@@ -113,13 +113,17 @@ START_TEST(commas_are_where_they_belong) {
     json_write_string(&text, NULL, "{[:");
     json_write_boolean(&text, NULL, true);
     json_write_end_array(&text);
+    json_write_strings(&text, "s", (const char *const[]){"x", NULL}, 2);
+    json_write_booleans(&text, "t", (const bool[]){false, true}, 2);
+    json_write_strings(&text, "u", NULL, 0);
     json_write_raw(&text, "c", "{\"d\":2}");
     json_write_label(&text, "e", "7");
     json_write_label(&text, "f", "07");
     json_write_label(&text, "g", "123456789012345"); /* the longest that every reader's float64 holds */
     json_write_label(&text, "h", "1234567890123456");
     json_write_end_object(&text);
-    ck_assert_str_eq(text.bytes, "{\"a\":1,\"b\":[[],\"{[:\",true],\"c\":{\"d\":2},\"e\":7,\"f\":\"07\","
+    ck_assert_str_eq(text.bytes, "{\"a\":1,\"b\":[[],\"{[:\",true],\"s\":[\"x\",null],\"t\":[false,true],"
+                                 "\"u\":[],\"c\":{\"d\":2},\"e\":7,\"f\":\"07\","
                                  "\"g\":123456789012345,\"h\":\"1234567890123456\"}");
     text_free(&text);
 }

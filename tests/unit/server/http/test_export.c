@@ -1,7 +1,7 @@
 /* The table of formats, and what of a resource's formats a suffix or an Accept header chooses. */
 #include "server/http/export.h"
+#include "tests/unit/main.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,17 +62,9 @@ START_TEST(accept_chooses_among_all_that_are_negotiable) {
 }
 END_TEST
 
-int main(void) {
-    Suite *suite = suite_create("export");
-    TCase *cases = tcase_create("all");
-    tcase_add_test(cases, every_format_is_whole_and_no_two_share_a_name_or_suffix);
-    tcase_add_test(cases, content_types_name_formats);
-    tcase_add_test(cases, suffixes_find_exports);
-    tcase_add_test(cases, accept_chooses_among_all_that_are_negotiable);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+static void add_tests(TCase *tests) {
+    tcase_add_test(tests, every_format_is_whole_and_no_two_share_a_name_or_suffix);
+    tcase_add_test(tests, content_types_name_formats);
+    tcase_add_test(tests, suffixes_find_exports);
+    tcase_add_test(tests, accept_chooses_among_all_that_are_negotiable);
 }
