@@ -183,7 +183,7 @@ static void write_parts(const struct result_sink *sink, const struct stack *stac
     for (size_t i = 0; i < stack->layers; i++) {
         write_part(sink, stack, i, "multi-head attention",
                    "lets every token gather from every other, each head by a rule of its own",
-                   attention_layout_torch(width).parameter_count);
+                   multi_head_layout_torch(width).parameter_count);
         write_part(sink, stack, i, "residual connection",
                    "adds the attention's input to its output, so that gradient can pass it by", 0);
         write_part(sink, stack, i, "layer norm", "brings every token back to mean 0 and spread 1", 2 * width);

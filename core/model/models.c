@@ -1,9 +1,6 @@
 /* The models that have a name: see models.h. */
 #include "core/model/models.h"
 
-#include "core/layers/attention/pooled.h"
-#include "core/layers/attention/scalar.h"
-#include "core/layers/attention/tiled.h"
 #include "core/layers/blocks/encoder_block.h"
 #include "core/layers/embedding.h"
 #include "core/layers/linear.h"
@@ -37,28 +34,23 @@ static void add_input(struct model *model, const struct model_options *options) 
         model_add_layer(model, &layer_linear, "inp", options->width, NULL);
 }
 
-/* The chapter's Attention. Over single numbers its first three layers are one, which is many times faster,
- * unless the position turns queries and keys; over long sequences attention keeps no matrix. */
+/* The chapter's Attention. Over single numbers its first three layers may be one. */
 static void build_attention(struct model *model, const struct model_entry *entry,
                             const struct model_options *options) {
     (void)entry;
     struct layer_options attention = {.heads = 1, .mask = options->mask, .position = options->position};
-    bool takes_numbers = !model->reads_tokens && !position_rotates(options->position);
-    bool is_unplaced =
-        takes_numbers && !position_adds(options->position) && options->mask == ATTENTION_MASK_NONE;
-    bool in_tiles = options->storage == ATTENTION_BY_LENGTH
-                        ? !is_unplaced && options->steps >= TILED_ATTENTION_STEPS
-                        : options->storage == ATTENTION_IN_TILES;
-    if (!takes_numbers || in_tiles) {
+    struct attention_request request = {.steps = options->steps,
+                                        .takes_numbers = !model->reads_tokens,
+                                        .mask = options->mask,
+                                        .position = options->position,
+                                        .storage = options->storage};
+    const struct layer_type *type = attention_choose_layer(&request);
+    if (!attention_includes_input(type)) {
         add_input(model, options);
         if (position_adds(options->position))
             model_add_layer(model, options->position->layer, "", 0, NULL);
-        model_add_layer(model, in_tiles ? &layer_tiled_attention : &layer_pooled_attention, "", 0,
-                        &attention);
-    } else {
-        model_add_layer(model, is_unplaced ? &layer_unplaced_attention : &layer_scalar_attention, "",
-                        options->width, &attention);
     }
+    model_add_layer(model, type, "", options->width, &attention);
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }
 

@@ -6,13 +6,10 @@
 #ifndef ATTNLAB_CORE_MODEL_MODELS_H
 #define ATTNLAB_CORE_MODEL_MODELS_H
 
+#include "core/layers/attention/attention.h"
 #include "core/model/model.h"
 
 enum { MODEL_MAXIMUM_BLOCKS = 12 };
-
-/* Whether attention keeps its matrix of weights (core/layers/attention/tiled.h): by the length of the
- * sequence, or as told, for comparing the two. */
-enum attention_storage { ATTENTION_BY_LENGTH, ATTENTION_WITH_MATRIX, ATTENTION_IN_TILES };
 
 struct model_options {
     size_t steps;           /* T */
@@ -21,7 +18,7 @@ struct model_options {
     size_t width;                    /* d_model, or the size of the hidden state */
     const struct position *position; /* NULL: none */
     enum attention_mask mask;
-    enum attention_storage storage;
+    enum attention_storage storage;          /* attention */
     size_t heads, layers, feedforward_width; /* transformer; at most MODEL_MAXIMUM_BLOCKS layers */
     enum activation activation;              /* transformer */
 };

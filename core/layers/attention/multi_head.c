@@ -2,7 +2,6 @@
 #include "core/layers/attention/multi_head.h"
 
 #include "core/layers/attention/rotation.h"
-#include "core/layers/attention/tiled.h"
 #include "core/layers/attention/tiled_head.h"
 #include "core/layers/linear.h"
 #include "core/math/attention_head.h"
@@ -13,30 +12,30 @@
 #include <stdio.h>
 #include <string.h>
 
-struct attention_layout attention_layout_separate(size_t width) {
+struct multi_head_layout multi_head_layout_separate(size_t width) {
     size_t square = width * width, linear = square + width;
-    return (struct attention_layout){.query_weight = 0,
-                                     .query_bias = square,
-                                     .key_weight = linear,
-                                     .key_bias = linear + square,
-                                     .value_weight = 2 * linear,
-                                     .value_bias = 2 * linear + square,
-                                     .output_weight = 3 * linear,
-                                     .output_bias = 3 * linear + square,
-                                     .parameter_count = 4 * linear};
+    return (struct multi_head_layout){.query_weight = 0,
+                                      .query_bias = square,
+                                      .key_weight = linear,
+                                      .key_bias = linear + square,
+                                      .value_weight = 2 * linear,
+                                      .value_bias = 2 * linear + square,
+                                      .output_weight = 3 * linear,
+                                      .output_bias = 3 * linear + square,
+                                      .parameter_count = 4 * linear};
 }
 
-struct attention_layout attention_layout_torch(size_t width) {
+struct multi_head_layout multi_head_layout_torch(size_t width) {
     size_t square = width * width;
-    return (struct attention_layout){.query_weight = 0,
-                                     .key_weight = square,
-                                     .value_weight = 2 * square,
-                                     .query_bias = 3 * square,
-                                     .key_bias = 3 * square + width,
-                                     .value_bias = 3 * square + 2 * width,
-                                     .output_weight = 3 * square + 3 * width,
-                                     .output_bias = 4 * square + 3 * width,
-                                     .parameter_count = 4 * square + 4 * width};
+    return (struct multi_head_layout){.query_weight = 0,
+                                      .key_weight = square,
+                                      .value_weight = 2 * square,
+                                      .query_bias = 3 * square,
+                                      .key_bias = 3 * square + width,
+                                      .value_bias = 3 * square + 2 * width,
+                                      .output_weight = 3 * square + 3 * width,
+                                      .output_bias = 4 * square + 3 * width,
+                                      .parameter_count = 4 * square + 4 * width};
 }
 
 static void describe_one(const char *prefix, const char *name, size_t rows, size_t columns,
@@ -46,8 +45,8 @@ static void describe_one(const char *prefix, const char *name, size_t rows, size
     tensor_describe(tensors, count, full, rows, columns);
 }
 
-void attention_describe(size_t width, bool torch_layout, const char *prefix, struct tensor *tensors,
-                        size_t *count) {
+void multi_head_describe(size_t width, bool torch_layout, const char *prefix, struct tensor *tensors,
+                         size_t *count) {
     if (torch_layout) {
         describe_one(prefix, "in_proj_weight", 3 * width, width, tensors, count);
         describe_one(prefix, "in_proj_bias", 3 * width, 0, tensors, count);
@@ -61,10 +60,10 @@ void attention_describe(size_t width, bool torch_layout, const char *prefix, str
         describe_one(prefix, names[i], width, i % 2 == 0 ? width : 0, tensors, count);
 }
 
-void attention_initialise(size_t width, bool torch_layout, float *parameters,
-                          struct torch_generator *generator) {
+void multi_head_initialise(size_t width, bool torch_layout, float *parameters,
+                           struct torch_generator *generator) {
     if (torch_layout) {
-        struct attention_layout at = attention_layout_torch(width);
+        struct multi_head_layout at = multi_head_layout_torch(width);
         torch_init_multihead_attention(generator, width, parameters + at.query_weight,
                                        parameters + at.query_bias, parameters + at.output_weight,
                                        parameters + at.output_bias);
@@ -77,49 +76,53 @@ void attention_initialise(size_t width, bool torch_layout, float *parameters,
     }
 }
 
+struct multi_head_shape multi_head_shape_of(const struct layer *layer, size_t count) {
+    size_t heads = layer->options.heads == 0 ? 1 : layer->options.heads;
+    return (struct multi_head_shape){
+        .count = count,
+        .steps = layer->input.steps,
+        .width = layer->input.width,
+        .heads = heads,
+        .algorithm = attention_choose_head(layer->input.steps, layer->input.width / heads),
+        .mask = layer->options.mask,
+        .position = layer->options.position,
+    };
+}
+
 /* The matrices within `saved`. */
 struct saved_matrices {
     float *query, *key, *value, *context; /* [count][steps][width] */
     float *weights;                       /* [count][heads][steps][stride] */
 };
 
-static struct saved_matrices saved_matrices_of(const struct attention_shape *shape, float *saved) {
+static struct saved_matrices saved_matrices_of(const struct multi_head_shape *shape, float *saved) {
     size_t size = shape->count * shape->steps * shape->width;
     return (struct saved_matrices){saved, saved + size, saved + 2 * size, saved + 3 * size, saved + 4 * size};
 }
 
-/* Where a row of scores stays in registers (core/math/attention_head.h), its length is rounded up. */
-static bool is_short(const struct attention_shape *shape) {
-    return shape->steps <= ATTENTION_HEAD_MAXIMUM_STEPS &&
-           shape->width / shape->heads <= ATTENTION_HEAD_MAXIMUM_WIDTH;
+/* Floats of a row of weights, for an example of `steps` steps. A row that stays in registers is rounded up
+ * (core/math/attention_head.h). */
+static size_t stride_of(const struct multi_head_shape *shape, size_t steps) {
+    return shape->algorithm == HEAD_IN_REGISTERS ? (shape->steps + 7) / 8 * 8 : steps;
 }
 
-/* Floats of a row of weights, for an example of `steps` steps. */
-static size_t stride_of(const struct attention_shape *shape, size_t steps) {
-    return is_short(shape) ? (shape->steps + 7) / 8 * 8 : steps;
-}
-
-/* Long sequences keep no weights but a number for each query (core/layers/attention/tiled_head.h). */
-static bool is_tiled(const struct attention_shape *shape) {
-    return shape->steps >= TILED_ATTENTION_STEPS;
-}
-
-/* Floats of one head's weights for one example, or of what is kept instead. */
-static size_t weights_size(const struct attention_shape *shape) {
-    return is_tiled(shape) ? shape->steps : shape->steps * stride_of(shape, shape->steps);
+/* Floats of one head's weights for one example; in tiles a number for each query is kept instead
+ * (core/layers/attention/tiled_head.h). */
+static size_t weights_size(const struct multi_head_shape *shape) {
+    return shape->algorithm == HEAD_IN_TILES ? shape->steps : shape->steps * stride_of(shape, shape->steps);
 }
 
 /* Where the rotations lie in `saved`: behind the weights. */
-static size_t rotations_offset(const struct attention_shape *shape) {
+static size_t rotations_offset(const struct multi_head_shape *shape) {
     return 4 * shape->count * shape->steps * shape->width + shape->count * shape->heads * weights_size(shape);
 }
 
-size_t attention_saved_size(const struct attention_shape *shape) {
+size_t multi_head_saved_size(const struct multi_head_shape *shape) {
     return rotations_offset(shape) +
            rotation_size(shape->position, shape->steps, shape->width / shape->heads);
 }
 
-static struct rotated_rows rotated_rows_of(const struct attention_shape *shape,
+static struct rotated_rows rotated_rows_of(const struct multi_head_shape *shape,
                                            const struct layer_pass *pass) {
     return (struct rotated_rows){.position = shape->position,
                                  .count = shape->count,
@@ -129,13 +132,14 @@ static struct rotated_rows rotated_rows_of(const struct attention_shape *shape,
                                  .present = shape->skips_padding ? pass->present : NULL};
 }
 
-size_t attention_scratch_size(const struct attention_shape *shape) {
+size_t multi_head_scratch_size(const struct multi_head_shape *shape) {
     return 4 * shape->count * shape->steps * shape->width +
-           (is_tiled(shape) ? tiled_head_scratch_size(shape->steps, shape->width / shape->heads)
-                            : weights_size(shape));
+           (shape->algorithm == HEAD_IN_TILES
+                ? tiled_head_scratch_size(shape->steps, shape->width / shape->heads)
+                : weights_size(shape));
 }
 
-size_t attention_row_count(const struct attention_shape *shape, const struct layer_pass *pass) {
+size_t multi_head_row_count(const struct multi_head_shape *shape, const struct layer_pass *pass) {
     size_t rows = shape->count * shape->steps, present = 0;
     if (!shape->skips_padding || pass->present == NULL)
         return rows;
@@ -151,7 +155,7 @@ struct example_rows {
 };
 
 /* Example number i; `before` is the one before it. */
-static struct example_rows rows_of(const struct attention_shape *shape, const struct layer_pass *pass,
+static struct example_rows rows_of(const struct multi_head_shape *shape, const struct layer_pass *pass,
                                    size_t i, struct example_rows before) {
     struct example_rows rows = {before.first + before.steps, shape->steps, NULL};
     if (pass->present == NULL)
@@ -167,7 +171,7 @@ static struct example_rows rows_of(const struct attention_shape *shape, const st
 }
 
 /* A head within `saved`. */
-static struct attention_head head_of(const struct attention_shape *shape, const float *saved,
+static struct attention_head head_of(const struct multi_head_shape *shape, const float *saved,
                                      const struct example_rows *rows, size_t head, const float *bias) {
     size_t width = shape->width / shape->heads, start = rows->first * shape->width + head * width;
     size_t size = shape->count * shape->steps * shape->width;
@@ -209,13 +213,13 @@ static void long_head_forward(const struct attention_head *head, const struct ex
                     head->row);
 }
 
-static void forward_heads(const struct attention_shape *shape, const struct saved_matrices *at,
+static void forward_heads(const struct multi_head_shape *shape, const struct saved_matrices *at,
                           const struct layer_pass *pass) {
     float bias[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
     struct example_rows rows = {0};
     for (size_t i = 0; i < shape->count; i++) {
         rows = rows_of(shape, pass, i, rows);
-        bool is_hidden = is_short(shape) && rows.present != NULL;
+        bool is_hidden = shape->algorithm == HEAD_IN_REGISTERS && rows.present != NULL;
         if (is_hidden)
             fill_bias(&rows, bias);
         for (size_t h = 0; h < shape->heads && !layer_pass_is_stopped(pass); h++) {
@@ -223,9 +227,9 @@ static void forward_heads(const struct attention_shape *shape, const struct save
             float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
             float *context = at->context + (head.query - at->query);
             struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
-            if (is_short(shape))
+            if (shape->algorithm == HEAD_IN_REGISTERS)
                 pass->kernels->attention_head_forward(&head, weights, context);
-            else if (is_tiled(shape))
+            else if (shape->algorithm == HEAD_IN_TILES)
                 tiled_head_forward(&tiled, weights, context);
             else
                 long_head_forward(&head, &rows, weights, context, pass->kernels);
@@ -233,11 +237,11 @@ static void forward_heads(const struct attention_shape *shape, const struct save
     }
 }
 
-void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,
-                       const float *parameters, const float *input, float *output, float *saved,
-                       const struct layer_pass *pass) {
+void multi_head_forward(const struct multi_head_shape *shape, const struct multi_head_layout *layout,
+                        const float *parameters, const float *input, float *output, float *saved,
+                        const struct layer_pass *pass) {
     struct saved_matrices at = saved_matrices_of(shape, saved);
-    size_t width = shape->width, rows = attention_row_count(shape, pass);
+    size_t width = shape->width, rows = multi_head_row_count(shape, pass);
     linear_forward(parameters + layout->query_weight, parameters + layout->query_bias, input, at.query, rows,
                    width, width);
     linear_forward(parameters + layout->key_weight, parameters + layout->key_bias, input, at.key, rows, width,
@@ -266,7 +270,7 @@ static void long_head_backward(const struct attention_head *head, const float *w
 
 /* Gradients of query, key and value from that of the context, head by head. grad->weights is working memory
  * for the gradients of one head's scores. */
-static void backward_heads(const struct attention_shape *shape, const struct saved_matrices *at,
+static void backward_heads(const struct multi_head_shape *shape, const struct saved_matrices *at,
                            const struct saved_matrices *grad, const struct layer_pass *pass) {
     struct example_rows rows = {0};
     for (size_t i = 0; i < shape->count; i++) {
@@ -279,9 +283,9 @@ static void backward_heads(const struct attention_shape *shape, const struct sav
                                                          grad->key + start, grad->value + start,
                                                          grad->weights};
             struct tiled_head tiled = {&head, rows.present, pass->kernels, grad->weights};
-            if (is_short(shape))
+            if (shape->algorithm == HEAD_IN_REGISTERS)
                 pass->kernels->attention_head_backward(&head, weights, &gradients);
-            else if (is_tiled(shape))
+            else if (shape->algorithm == HEAD_IN_TILES)
                 tiled_head_backward(&tiled, weights, at->context + start, &gradients);
             else
                 long_head_backward(&head, weights, &gradients, pass->kernels);
@@ -289,13 +293,13 @@ static void backward_heads(const struct attention_shape *shape, const struct sav
     }
 }
 
-void attention_backward(const struct attention_shape *shape, const struct attention_layout *layout,
-                        const float *parameters, const float *input, float *saved, const float *grad_output,
-                        float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
+void multi_head_backward(const struct multi_head_shape *shape, const struct multi_head_layout *layout,
+                         const float *parameters, const float *input, float *saved, const float *grad_output,
+                         float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
     struct saved_matrices at = saved_matrices_of(shape, saved);
     /* The scratch is laid out like `saved`, with room for the weights of one head. */
     struct saved_matrices grad = saved_matrices_of(shape, pass->scratch);
-    size_t width = shape->width, rows = attention_row_count(shape, pass);
+    size_t width = shape->width, rows = multi_head_row_count(shape, pass);
     bool wanted = grad_parameters != NULL;
     linear_backward(parameters + layout->output_weight, at.context, grad_output, grad.context, false,
                     wanted ? grad_parameters + layout->output_weight : NULL,
@@ -332,8 +336,8 @@ static size_t count_present(const uint8_t *present, size_t count) {
     return sum;
 }
 
-void attention_write_weights(const struct attention_shape *shape, const float *saved,
-                             const struct layer_pass *pass, size_t first, size_t queries, float *weights) {
+void multi_head_write_weights(const struct multi_head_shape *shape, const float *saved,
+                              const struct layer_pass *pass, size_t first, size_t queries, float *weights) {
     size_t steps = shape->steps, size = shape->count * steps * shape->width;
     const float *kept = saved + 4 * size;
     struct example_rows rows = {0};
@@ -346,7 +350,7 @@ void attention_write_weights(const struct attention_shape *shape, const float *s
         for (size_t h = 0; h < shape->heads; h++, kept += weights_size(shape), weights += queries * steps) {
             struct attention_head head = head_of(shape, saved, &rows, h, NULL);
             struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
-            if (is_tiled(shape))
+            if (shape->algorithm == HEAD_IN_TILES)
                 tiled_head_weights(&tiled, kept, from, count, weights);
             else
                 for (size_t row = 0; row < count; row++)
@@ -358,67 +362,58 @@ void attention_write_weights(const struct attention_shape *shape, const float *s
     }
 }
 
-static struct attention_shape shape_of(const struct layer *layer, size_t count) {
-    return (struct attention_shape){.count = count,
-                                    .steps = layer->input.steps,
-                                    .width = layer->input.width,
-                                    .heads = layer->options.heads == 0 ? 1 : layer->options.heads,
-                                    .mask = layer->options.mask,
-                                    .position = layer->options.position};
-}
-
 static bool has_torch_layout(const struct layer *layer) {
     return layer->type == &layer_torch_multi_head_attention;
 }
 
-static struct attention_layout layout_of(const struct layer *layer) {
-    return has_torch_layout(layer) ? attention_layout_torch(layer->input.width)
-                                   : attention_layout_separate(layer->input.width);
+static struct multi_head_layout layout_of(const struct layer *layer) {
+    return has_torch_layout(layer) ? multi_head_layout_torch(layer->input.width)
+                                   : multi_head_layout_separate(layer->input.width);
 }
 
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
     size_t count = 0;
-    attention_describe(layer->input.width, has_torch_layout(layer), "", tensors, &count);
+    multi_head_describe(layer->input.width, has_torch_layout(layer), "", tensors, &count);
     return count;
 }
 
 static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
-    attention_initialise(layer->input.width, has_torch_layout(layer), parameters, generator);
+    multi_head_initialise(layer->input.width, has_torch_layout(layer), parameters, generator);
 }
 
 static size_t saved_size(const struct layer *layer, size_t count) {
-    struct attention_shape shape = shape_of(layer, count);
-    return attention_saved_size(&shape);
+    struct multi_head_shape shape = multi_head_shape_of(layer, count);
+    return multi_head_saved_size(&shape);
 }
 
 static size_t scratch_size(const struct layer *layer, size_t count) {
-    struct attention_shape shape = shape_of(layer, count);
-    return attention_scratch_size(&shape);
+    struct multi_head_shape shape = multi_head_shape_of(layer, count);
+    return multi_head_scratch_size(&shape);
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass) {
-    struct attention_shape shape = shape_of(layer, pass->count);
-    struct attention_layout layout = layout_of(layer);
-    attention_forward(&shape, &layout, parameters, input, output, saved, pass);
+    struct multi_head_shape shape = multi_head_shape_of(layer, pass->count);
+    struct multi_head_layout layout = layout_of(layer);
+    multi_head_forward(&shape, &layout, parameters, input, output, saved, pass);
 }
 
 static void backward(const struct layer *layer, const float *parameters, const float *input,
                      const float *output, float *saved, float *grad_output, float *grad_input,
                      float *grad_parameters, const struct layer_pass *pass) {
     (void)output;
-    struct attention_shape shape = shape_of(layer, pass->count);
-    struct attention_layout layout = layout_of(layer);
-    attention_backward(&shape, &layout, parameters, input, saved, grad_output, grad_input, grad_parameters,
-                       pass);
+    struct multi_head_shape shape = multi_head_shape_of(layer, pass->count);
+    struct multi_head_layout layout = layout_of(layer);
+    multi_head_backward(&shape, &layout, parameters, input, saved, grad_output, grad_input, grad_parameters,
+                        pass);
 }
 
 static void attention(const struct layer *layer, const float *parameters, const float *input,
                       const float *saved, float *weights, const struct layer_pass *pass) {
     (void)parameters;
     (void)input;
-    struct attention_shape shape = shape_of(layer, pass->count);
-    attention_write_weights(&shape, saved, pass, 0, shape.steps, weights);
+    struct multi_head_shape shape = multi_head_shape_of(layer, pass->count);
+    multi_head_write_weights(&shape, saved, pass, 0, shape.steps, weights);
 }
 
 static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
@@ -426,8 +421,8 @@ static void attention_rows(const struct layer *layer, const float *parameters, c
                            const struct layer_pass *pass) {
     (void)parameters;
     (void)input;
-    struct attention_shape shape = shape_of(layer, pass->count);
-    attention_write_weights(&shape, saved, pass, first, queries, weights);
+    struct multi_head_shape shape = multi_head_shape_of(layer, pass->count);
+    multi_head_write_weights(&shape, saved, pass, first, queries, weights);
 }
 
 const struct layer_type layer_multi_head_attention = {

@@ -7,7 +7,7 @@
 #ifndef ATTNLAB_CORE_LAYERS_ATTENTION_MULTI_HEAD_H
 #define ATTNLAB_CORE_LAYERS_ATTENTION_MULTI_HEAD_H
 
-#include "core/layers/layer.h"
+#include "core/layers/attention/attention.h"
 
 /* Options: heads (must divide the width), mask, position (if it rotates). Tensors: q.weight [width][width],
  * q.bias [width], the same for k, v and out. */
@@ -16,46 +16,50 @@ extern const struct layer_type layer_multi_head_attention;
 extern const struct layer_type layer_torch_multi_head_attention;
 
 /* Where the tensors lie, in floats from the start of the parameters. */
-struct attention_layout {
+struct multi_head_layout {
     size_t query_weight, query_bias, key_weight, key_bias, value_weight, value_bias, output_weight,
         output_bias;
     size_t parameter_count;
 };
-struct attention_layout attention_layout_separate(size_t width);
-struct attention_layout attention_layout_torch(size_t width);
+struct multi_head_layout multi_head_layout_separate(size_t width);
+struct multi_head_layout multi_head_layout_torch(size_t width);
 
-struct attention_shape {
+struct multi_head_shape {
     size_t count, steps, width, heads;
+    enum attention_head_algorithm algorithm;
     enum attention_mask mask;
     const struct position *position; /* if it rotates; else of no account */
     bool skips_padding; /* the matrices have no rows for padding, only for the steps present, one after
                            another */
 };
 
+/* From the layer's options, for `count` examples; nothing is skipped. */
+struct multi_head_shape multi_head_shape_of(const struct layer *layer, size_t count);
+
 /* Rows of the matrices: count * steps, or the steps present. */
-size_t attention_row_count(const struct attention_shape *shape, const struct layer_pass *pass);
+size_t multi_head_row_count(const struct multi_head_shape *shape, const struct layer_pass *pass);
 
 /* For the layers above and for the encoder block. Describes the tensors with `prefix` before each name. */
-void attention_describe(size_t width, bool torch_layout, const char *prefix, struct tensor *tensors,
-                        size_t *count);
-void attention_initialise(size_t width, bool torch_layout, float *parameters,
-                          struct torch_generator *generator);
+void multi_head_describe(size_t width, bool torch_layout, const char *prefix, struct tensor *tensors,
+                         size_t *count);
+void multi_head_initialise(size_t width, bool torch_layout, float *parameters,
+                           struct torch_generator *generator);
 
 /* saved: query, key, value and context [rows][width] each, the weights of each example and head, and
  * rotations. */
-size_t attention_saved_size(const struct attention_shape *shape);
-size_t attention_scratch_size(const struct attention_shape *shape);
+size_t multi_head_saved_size(const struct multi_head_shape *shape);
+size_t multi_head_scratch_size(const struct multi_head_shape *shape);
 /* weights[count][heads][queries][steps] of the queries from `first` on, after forward; 0 where either side is
  * skipped padding. */
-void attention_write_weights(const struct attention_shape *shape, const float *saved,
-                             const struct layer_pass *pass, size_t first, size_t queries, float *weights);
+void multi_head_write_weights(const struct multi_head_shape *shape, const float *saved,
+                              const struct layer_pass *pass, size_t first, size_t queries, float *weights);
 
-void attention_forward(const struct attention_shape *shape, const struct attention_layout *layout,
-                       const float *parameters, const float *input, float *output, float *saved,
-                       const struct layer_pass *pass);
+void multi_head_forward(const struct multi_head_shape *shape, const struct multi_head_layout *layout,
+                        const float *parameters, const float *input, float *output, float *saved,
+                        const struct layer_pass *pass);
 /* grad_input (NULL: not wanted) is overwritten; grad_parameters (NULL: not wanted) is added to. */
-void attention_backward(const struct attention_shape *shape, const struct attention_layout *layout,
-                        const float *parameters, const float *input, float *saved, const float *grad_output,
-                        float *grad_input, float *grad_parameters, const struct layer_pass *pass);
+void multi_head_backward(const struct multi_head_shape *shape, const struct multi_head_layout *layout,
+                         const float *parameters, const float *input, float *saved, const float *grad_output,
+                         float *grad_input, float *grad_parameters, const struct layer_pass *pass);
 
 #endif

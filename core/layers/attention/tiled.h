@@ -15,8 +15,4 @@
 
 extern const struct layer_type layer_tiled_attention;
 
-/* Steps from which models use it. Below, all weights of an example are at most 4 MB, a step is faster with
- * them kept, and whoever asks for the matrix gets it whole. */
-enum { TILED_ATTENTION_STEPS = 1025 };
-
 #endif

@@ -10,8 +10,8 @@
 /* Everything a pass over `count` examples needs to know. */
 struct block {
     size_t capacity, width; /* count * steps */
-    struct attention_shape attention;
-    struct attention_layout layout;
+    struct multi_head_shape attention;
+    struct multi_head_layout layout;
     struct feedforward_shape feedforward; /* its rows: those there are, without padding where it is skipped */
     /* Offsets of the parts' parameters; the attention's are at 0. */
     size_t norm1, feed, norm2;
@@ -26,14 +26,10 @@ static struct block block_of(const struct layer *layer, size_t count) {
     size_t width = layer->input.width, rows = count * layer->input.steps;
     const struct layer_options *options = &layer->options;
     struct block block = {.capacity = rows, .width = width};
-    block.attention = (struct attention_shape){.count = count,
-                                               .steps = layer->input.steps,
-                                               .width = width,
-                                               .heads = options->heads == 0 ? 1 : options->heads,
-                                               .mask = options->mask,
-                                               .position = options->position,
-                                               .skips_padding = options->skips_padding};
-    block.layout = has_torch_layout(layer) ? attention_layout_torch(width) : attention_layout_separate(width);
+    block.attention = multi_head_shape_of(layer, count);
+    block.attention.skips_padding = options->skips_padding;
+    block.layout =
+        has_torch_layout(layer) ? multi_head_layout_torch(width) : multi_head_layout_separate(width);
     block.feedforward =
         (struct feedforward_shape){rows, width, options->feedforward_width, options->activation};
     block.norm1 = block.layout.parameter_count;
@@ -60,21 +56,21 @@ static struct block_saved block_saved_of(const struct block *block, float *saved
     at.statistics1 = at.sum2 + size;
     at.statistics2 = at.statistics1 + 2 * block->capacity;
     at.attention = at.statistics2 + 2 * block->capacity;
-    at.feedforward = at.attention + attention_saved_size(&block->attention);
+    at.feedforward = at.attention + multi_head_saved_size(&block->attention);
     return at;
 }
 
 static size_t saved_size(const struct layer *layer, size_t count) {
     struct block block = block_of(layer, count);
     size_t matrices = block.attention.skips_padding ? 4 : 3;
-    return block.capacity * (matrices * block.width + 4) + attention_saved_size(&block.attention) +
+    return block.capacity * (matrices * block.width + 4) + multi_head_saved_size(&block.attention) +
            feedforward_saved_size(&block.feedforward);
 }
 
 /* The feed-forward part and the attention run one after the other; a packed gradient lies before them. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     struct block block = block_of(layer, count);
-    size_t attention = attention_scratch_size(&block.attention);
+    size_t attention = multi_head_scratch_size(&block.attention);
     size_t feedforward = block.capacity * block.feedforward.hidden;
     return (block.attention.skips_padding ? 2 * block.capacity * block.width : 0) +
            (attention > feedforward ? attention : feedforward);
@@ -82,7 +78,7 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
 
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
     size_t count = 0, width = layer->input.width, hidden = layer->options.feedforward_width;
-    attention_describe(width, has_torch_layout(layer), "attn.", tensors, &count);
+    multi_head_describe(width, has_torch_layout(layer), "attn.", tensors, &count);
     tensor_describe(tensors, &count, "norm1.weight", width, 0);
     tensor_describe(tensors, &count, "norm1.bias", width, 0);
     tensor_describe(tensors, &count, "ff.0.weight", hidden, width);
@@ -97,7 +93,7 @@ static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MA
 static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
     struct block block = block_of(layer, 0);
     size_t width = block.width;
-    attention_initialise(width, has_torch_layout(layer), parameters, generator);
+    multi_head_initialise(width, has_torch_layout(layer), parameters, generator);
     layer_norm_initialise(parameters + block.norm1, parameters + block.norm1 + width, width);
     feedforward_initialise(parameters + block.feed, width, block.feedforward.hidden, generator);
     layer_norm_initialise(parameters + block.norm2, parameters + block.norm2 + width, width);
@@ -129,7 +125,7 @@ static void forward_rows(const struct block *block, const struct block_saved *at
     size_t rows = block->feedforward.rows, width = block->width;
     const float *norm1 = parameters + block->norm1, *norm2 = parameters + block->norm2;
 
-    attention_forward(&block->attention, &block->layout, parameters, input, at->sum1, at->attention, pass);
+    multi_head_forward(&block->attention, &block->layout, parameters, input, at->sum1, at->attention, pass);
     pass->kernels->add_values(at->sum1, input, rows * width);
     layer_norm_forward(norm1, norm1 + width, at->sum1, at->normal1, at->statistics1, rows, width,
                        pass->kernels);
@@ -148,7 +144,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
         forward_rows(&block, &at, parameters, input, output, pass);
         return;
     }
-    block.feedforward.rows = attention_row_count(&block.attention, pass);
+    block.feedforward.rows = multi_head_row_count(&block.attention, pass);
     pack_rows(&block, pass->present, input, at.input);
     forward_rows(&block, &at, parameters, at.input, pass->scratch, pass);
     unpack_rows(&block, pass->present, pass->scratch, output);
@@ -172,8 +168,8 @@ static void backward_rows(const struct block *block, const struct block_saved *a
 
     layer_norm_backward(parameters + block->norm1, at->sum1, at->statistics1, gradient, gradient, grad_norm1,
                         wanted ? grad_norm1 + width : NULL, rows, width, pass->kernels);
-    attention_backward(&block->attention, &block->layout, parameters, input, at->attention, gradient,
-                       grad_input, grad_parameters, pass);
+    multi_head_backward(&block->attention, &block->layout, parameters, input, at->attention, gradient,
+                        grad_input, grad_parameters, pass);
     if (grad_input != NULL)
         pass->kernels->add_values(grad_input, gradient, rows * width);
 }
@@ -192,7 +188,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
     float *gradient = pass->scratch, *grad_packed = gradient + size;
     struct layer_pass inner = *pass;
     inner.scratch = grad_packed + size;
-    block.feedforward.rows = attention_row_count(&block.attention, pass);
+    block.feedforward.rows = multi_head_row_count(&block.attention, pass);
     pack_rows(&block, pass->present, grad_output, gradient);
     backward_rows(&block, &at, parameters, at.input, gradient, grad_input == NULL ? NULL : grad_packed,
                   grad_parameters, &inner);
@@ -204,8 +200,8 @@ static void write_weights(const struct layer *layer, const float *saved, size_t 
                           float *weights, const struct layer_pass *pass) {
     struct block block = block_of(layer, pass->count);
     size_t matrices = block.attention.skips_padding ? 4 : 3;
-    attention_write_weights(&block.attention, saved + block.capacity * (matrices * block.width + 4), pass,
-                            first, queries, weights);
+    multi_head_write_weights(&block.attention, saved + block.capacity * (matrices * block.width + 4), pass,
+                             first, queries, weights);
 }
 
 static void attention(const struct layer *layer, const float *parameters, const float *input,

@@ -1,7 +1,7 @@
 /* The transformer's layers against PyTorch's numbers and against finite differences. */
 #include "core/layers/activation.h"
+#include "core/layers/attention/attention.h"
 #include "core/layers/attention/multi_head.h"
-#include "core/layers/attention/tiled.h"
 #include "core/layers/blocks/encoder_block.h"
 #include "core/layers/embedding.h"
 #include "core/layers/feedforward.h"

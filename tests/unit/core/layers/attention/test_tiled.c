@@ -1,5 +1,6 @@
 /* Tiled attention: its kernels against the plain ones, the layer against the one that keeps its matrix and
  * against finite differences, and how much memory it takes. */
+#include "core/layers/attention/attention.h"
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiled.h"
 #include "core/layers/attention/tiled_head.h"
