@@ -1,4 +1,5 @@
 /* The table of positions, and what attention does with a position that turns queries and keys. */
+#include "core/layers/attention/attention.h"
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiled.h"
@@ -7,6 +8,7 @@
 #include "core/math/matrix.h"
 #include "core/model/models.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/core/layers/turning_position.h"
 #include "tests/unit/main.h"
 
 START_TEST(every_position_is_found_by_its_name) {
@@ -31,23 +33,6 @@ START_TEST(a_position_may_demand_a_head_width) {
 }
 END_TEST
 
-/* A position of the test's own: the first two numbers of a head turn by half a radian a step. */
-static void fill_rotations(float *rotations, size_t steps, size_t head_width) {
-    for (size_t t = 0; t < steps; t++)
-        rotations[t * head_width] = 0.5F * (float)t;
-}
-
-static void rotate(const float *rotation, float *vector, size_t head_width, bool backward) {
-    (void)head_width;
-    float x = vector[0], y = vector[1], s = sinf(backward ? -rotation[0] : rotation[0]),
-          c = cosf(rotation[0]);
-    vector[0] = c * x - s * y;
-    vector[1] = s * x + c * y;
-}
-
-static const struct position turning = {
-    .name = "turning", .title = "turning positions", .fill_rotations = fill_rotations, .rotate = rotate};
-
 enum { STEPS = 7, WIDTH = 4, COUNT = 2 };
 
 /* Padding at the end, and in between. */
@@ -69,7 +54,7 @@ static struct layer make(const struct layer_type *type, size_t steps, const stru
 }
 
 START_TEST(rotated_gradients_are_those_of_differences) {
-    layer_check_gradients(make(types[_i / 2], STEPS, &turning, false), COUNT, NULL,
+    layer_check_gradients(make(types[_i / 2], STEPS, &turning_position, false), COUNT, NULL,
                           _i % 2 == 0 ? NULL : present, 3);
 }
 END_TEST
@@ -88,7 +73,7 @@ static struct layer_run run_layer(struct layer layer, size_t steps_drawn, const 
 
 START_TEST(rotation_changes_the_output) {
     struct layer_run still = run_layer(make(types[_i], STEPS, NULL, false), STEPS, NULL);
-    struct layer_run turned = run_layer(make(types[_i], STEPS, &turning, false), STEPS, NULL);
+    struct layer_run turned = run_layer(make(types[_i], STEPS, &turning_position, false), STEPS, NULL);
     float largest = 0;
     for (size_t i = 0; i < still.output_count; i++)
         largest = fmaxf(largest, fabsf(still.output[i] - turned.output[i]));
@@ -102,7 +87,8 @@ END_TEST
 START_TEST(a_block_that_skips_padding_rotates_by_the_steps_own_places) {
     struct layer_run runs[2];
     for (size_t i = 0; i < 2; i++)
-        runs[i] = run_layer(make(&layer_encoder_block, STEPS, &turning, i == 1), STEPS, present + STEPS);
+        runs[i] =
+            run_layer(make(&layer_encoder_block, STEPS, &turning_position, i == 1), STEPS, present + STEPS);
     for (size_t t = 0; t < STEPS; t++)
         if (present[STEPS + t] != 0)
             layer_check_equal("output", runs[1].output + t * WIDTH, runs[0].output + t * WIDTH, WIDTH, 1e-6);
@@ -114,12 +100,12 @@ END_TEST
 /* A model whose position turns has the layers that turn, over numbers too. */
 START_TEST(models_choose_layers_that_rotate) {
     struct model_options options = {
-        .steps = 6, .class_count = 2, .width = 4, .heads = 2, .layers = 1, .position = &turning};
+        .steps = 6, .class_count = 2, .width = 4, .heads = 2, .layers = 1, .position = &turning_position};
     options.feedforward_width = 3;
     struct model model = model_build(model_find("attention"), &options);
     ck_assert_uint_eq(model.layer_count, 3);
     ck_assert_ptr_eq(model.layers[1].type, &layer_pooled_attention);
-    ck_assert_ptr_eq(model.layers[1].options.position, &turning);
+    ck_assert_ptr_eq(model.layers[1].options.position, &turning_position);
     options.steps = TILED_ATTENTION_STEPS;
     model = model_build(model_find("attention"), &options);
     ck_assert_ptr_eq(model.layers[1].type, &layer_tiled_attention);
@@ -128,7 +114,7 @@ START_TEST(models_choose_layers_that_rotate) {
     struct model without = model_build(model_find("transformer"), &options);
     ck_assert_uint_eq(with.parameter_count, without.parameter_count);
     ck_assert_ptr_eq(with.layers[1].type, without.layers[1].type);
-    ck_assert_ptr_eq(with.layers[2].options.position, &turning);
+    ck_assert_ptr_eq(with.layers[2].options.position, &turning_position);
 }
 END_TEST
 
