@@ -17,7 +17,7 @@
  *     pooled              tokens or rotated numbers, T <= 1024                 T^2 W    T^2     pooled.c
  *     in tiles            longer                                               T^2 W    T       tiled.c
  *
- * Beside them: rotation.h turns queries and keys by their positions. */
+ * Beside them: mask.h hides keys, tiles.h walks over scores in tiles, rotation.h turns queries and keys. */
 #ifndef ATTNLAB_CORE_LAYERS_ATTENTION_ATTENTION_H
 #define ATTNLAB_CORE_LAYERS_ATTENTION_ATTENTION_H
 

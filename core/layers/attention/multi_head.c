@@ -1,6 +1,7 @@
 /* Multi-head self-attention: see multi_head.h. */
 #include "core/layers/attention/multi_head.h"
 
+#include "core/layers/attention/mask.h"
 #include "core/layers/attention/rotation.h"
 #include "core/layers/attention/tiled_head.h"
 #include "core/layers/linear.h"
@@ -140,12 +141,7 @@ size_t multi_head_scratch_size(const struct multi_head_shape *shape) {
 }
 
 size_t multi_head_row_count(const struct multi_head_shape *shape, const struct layer_pass *pass) {
-    size_t rows = shape->count * shape->steps, present = 0;
-    if (!shape->skips_padding || pass->present == NULL)
-        return rows;
-    for (size_t i = 0; i < rows; i++)
-        present += pass->present[i];
-    return present;
+    return count_present(shape->skips_padding ? pass->present : NULL, shape->count * shape->steps);
 }
 
 /* One example: `steps` rows of the matrices from row `first` on. */
@@ -163,9 +159,7 @@ static struct example_rows rows_of(const struct multi_head_shape *shape, const s
     rows.present = pass->present + i * shape->steps;
     if (!shape->skips_padding)
         return rows;
-    rows.steps = 0;
-    for (size_t t = 0; t < shape->steps; t++)
-        rows.steps += rows.present[t];
+    rows.steps = count_present(rows.present, shape->steps);
     rows.present = NULL;
     return rows;
 }
@@ -193,21 +187,15 @@ static void fill_bias(const struct example_rows *rows, float *bias) {
         bias[key] = rows->present[key] == 0 ? -INFINITY : 0;
 }
 
-/* Sets the scores[steps][steps] of hidden keys of one example to -infinity. */
-static void hide_keys(const struct example_rows *rows, bool is_causal, float *scores) {
-    for (size_t query = 0; (rows->present != NULL || is_causal) && query < rows->steps; query++)
-        for (size_t key = 0; key < rows->steps; key++)
-            if ((rows->present != NULL && rows->present[key] == 0) || (is_causal && key > query))
-                scores[query * rows->steps + key] = -INFINITY;
-}
-
 /* One head of a longer example, by matrix products. */
 static void long_head_forward(const struct attention_head *head, const struct example_rows *rows,
                               float *weights, float *context, const struct kernels *kernels) {
     size_t steps = head->steps;
     matrix_multiply_transposed_b(steps, steps, head->width, 1, head->query, head->row, head->key, head->row,
                                  0, weights, steps);
-    hide_keys(rows, head->is_causal, weights);
+    struct visible_keys visible = {head->is_causal, rows->present};
+    struct score_block all = {0, steps, 0, steps};
+    visible_keys_hide_others(&visible, &all, weights, steps);
     kernels->softmax_rows(weights, steps, steps, head->scale);
     matrix_multiply(steps, head->width, steps, 1, weights, steps, head->value, head->row, 0, context,
                     head->row);
@@ -327,13 +315,6 @@ static void unpack_weights(const uint8_t *present, size_t steps, size_t keys, si
         for (size_t key = steps, left = keys; key-- > 0;)
             row[key] = is_present && present[key] != 0 ? from[--left] : 0;
     }
-}
-
-static size_t count_present(const uint8_t *present, size_t count) {
-    size_t sum = 0;
-    for (size_t t = 0; t < count; t++)
-        sum += present[t];
-    return sum;
 }
 
 void multi_head_write_weights(const struct multi_head_shape *shape, const float *saved,

@@ -1,6 +1,7 @@
 /* Attention averaged over its queries: see pooled.h. */
 #include "core/layers/attention/pooled.h"
 
+#include "core/layers/attention/mask.h"
 #include "core/layers/attention/rotation.h"
 #include "core/layers/linear.h"
 #include "core/math/matrix.h"
@@ -90,20 +91,6 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
     return count * width + steps + 2 * count * steps * width;
 }
 
-static size_t real_steps(const uint8_t *present, size_t steps) {
-    size_t count = 0;
-    for (size_t i = 0; i < steps; i++)
-        count += present[i];
-    return count;
-}
-
-static void hide_keys(float *scores, size_t steps, enum attention_mask mask, const uint8_t *present) {
-    for (size_t i = 0; i < steps; i++)
-        for (size_t j = 0; j < steps; j++)
-            if ((mask == ATTENTION_MASK_CAUSAL && j > i) || (present != NULL && present[j] == 0))
-                scores[i * steps + j] = -INFINITY;
-}
-
 static void clear_padded_queries(float *weights, size_t steps, const uint8_t *present) {
     for (size_t i = 0; i < steps; i++)
         if (present[i] == 0)
@@ -116,16 +103,15 @@ static void attend(const struct layer *layer, const float *input, const float *q
                    const struct kernels *kernels) {
     size_t steps = layer->input.steps, width = layer->input.width;
     matrix_multiply_transposed_b(steps, steps, width, 1, query, width, key, width, 0, weights, steps);
-    if (layer->options.mask == ATTENTION_MASK_CAUSAL || present != NULL)
-        hide_keys(weights, steps, layer->options.mask, present);
+    struct visible_keys visible = {layer->options.mask == ATTENTION_MASK_CAUSAL, present};
+    struct score_block all = {0, steps, 0, steps};
+    visible_keys_hide_others(&visible, &all, weights, steps);
     kernels->softmax_rows(weights, steps, steps, 1 / sqrtf((float)width));
-    size_t queries = steps;
-    if (present != NULL) {
+    if (present != NULL)
         clear_padded_queries(weights, steps, present);
-        queries = real_steps(present, steps);
-    }
     memset(share, 0, steps * sizeof *share);
     kernels->add_column_sums(weights, steps, steps, share);
+    size_t queries = count_present(present, steps);
     float factor = queries > 0 ? 1 / (float)queries : 0;
     for (size_t j = 0; j < steps; j++)
         share[j] *= factor;
@@ -155,7 +141,7 @@ static void attend_backward(const struct layer *layer, const float *input, const
                             const float *key, const uint8_t *present, float *weights, const float *u,
                             float *a, float *grad_query, float *grad_key, const struct kernels *kernels) {
     size_t steps = layer->input.steps, width = layer->input.width;
-    size_t queries = present == NULL ? steps : real_steps(present, steps);
+    size_t queries = count_present(present, steps);
     float factor = queries > 0 ? 1 / (float)queries : 0;
     matrix_multiply(steps, 1, width, factor, input, width, u, 1, 0, a, 1);
     kernels->softmax_rows_backward_shared(weights, a, steps, steps, 1 / sqrtf((float)width));

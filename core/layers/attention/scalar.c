@@ -2,6 +2,7 @@
  * Pk; A = Uq.Uk, B = Pk Uq, C = Pq Uk, D = Pq Pk^T, all scaled by score_scale; z_b = sum_j m_bj h_bj. */
 #include "core/layers/attention/scalar.h"
 
+#include "core/layers/attention/mask.h"
 #include "core/layers/linear.h"
 #include "core/layers/positions/position.h"
 #include "core/math/matrix.h"
@@ -128,20 +129,23 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
 /* Hides in fixed[T][stride] what the mask and the padding to whole vectors hide from all examples. */
 static void hide_masked_scores(const struct layer *layer, float *fixed) {
     size_t steps = layer->input.steps, stride = padded_steps(layer);
+    struct visible_keys visible = {.is_causal = layer->options.mask == ATTENTION_MASK_CAUSAL};
+    struct score_block all = {0, steps, 0, steps};
+    visible_keys_hide_others(&visible, &all, fixed, stride);
     for (size_t i = 0; i < steps; i++)
-        for (size_t j = layer->options.mask == ATTENTION_MASK_CAUSAL ? i + 1 : steps; j < stride; j++)
+        for (size_t j = steps; j < stride; j++)
             fixed[i * stride + j] = -INFINITY;
 }
 
-/* Hides what is padding in one example. */
-static void hide_padded_scores(const struct layer *layer, size_t example, float *fixed,
-                               const struct layer_pass *pass) {
+/* Hides what is padding in one example: its keys, and all keys from its queries. */
+static void hide_padded_scores(const struct layer *layer, const uint8_t *present, float *fixed) {
     size_t steps = layer->input.steps, stride = padded_steps(layer);
+    struct visible_keys visible = {.present = present};
+    struct score_block all = {0, steps, 0, steps};
+    visible_keys_hide_others(&visible, &all, fixed, stride);
     for (size_t i = 0; i < steps; i++)
-        for (size_t j = 0; j < steps; j++)
-            if (!scalar_attention_is_real(layer, example, i, pass) ||
-                !scalar_attention_is_real(layer, example, j, pass))
-                fixed[i * stride + j] = -INFINITY;
+        for (size_t j = 0; present[i] == 0 && j < steps; j++)
+            fixed[i * stride + j] = -INFINITY;
 }
 
 /* p_t: the input's bias and the position, which is what its layer makes of zeros. */
@@ -223,7 +227,7 @@ static void attend(const struct layer *layer, const struct saved_parts *parts, s
     if (pass->present != NULL) {
         float *fixed = pass->scratch, *largest = fixed + steps * stride;
         memcpy(fixed, scores.fixed, steps * stride * sizeof *fixed);
-        hide_padded_scores(layer, b, fixed, pass);
+        hide_padded_scores(layer, pass->present + b * steps, fixed);
         pass->kernels->largest_of_rows(fixed, steps, stride, largest);
         scores.fixed = fixed;
         scores.fixed_largest = largest;

@@ -1,6 +1,7 @@
 /* What the two layers of scalar.h share: their tensors and their padding. */
 #include "core/layers/attention/scalar.h"
 
+#include "core/layers/attention/mask.h"
 #include "core/layers/linear.h"
 #include "core/layers/positions/position.h"
 
@@ -73,8 +74,6 @@ bool scalar_attention_is_real(const struct layer *layer, size_t example, size_t 
 }
 
 size_t scalar_attention_real_steps(const struct layer *layer, size_t example, const struct layer_pass *pass) {
-    size_t count = 0;
-    for (size_t t = 0; t < layer->input.steps; t++)
-        count += scalar_attention_is_real(layer, example, t, pass);
-    return count;
+    size_t steps = layer->input.steps;
+    return count_present(pass->present == NULL ? NULL : pass->present + example * steps, steps);
 }

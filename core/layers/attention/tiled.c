@@ -1,21 +1,14 @@
 /* Attention averaged over its queries, in tiles: see tiled.h. */
 #include "core/layers/attention/tiled.h"
 
+#include "core/layers/attention/mask.h"
 #include "core/layers/attention/pooled.h"
+#include "core/layers/attention/tiles.h"
 #include "core/layers/linear.h"
 #include "core/math/matrix.h"
-#include "core/math/tile_kernels.h"
 
 #include <math.h>
 #include <string.h>
-
-/* A tile is 23 kB. Its width is no power of two, so that rows do not compete for the same lines of a cache.
- */
-enum { QUERIES = 24, KEYS = 240 };
-
-static size_t tile_count(size_t steps) {
-    return (steps + KEYS - 1) / KEYS;
-}
 
 /* What forward leaves for backward. */
 struct saved_parts {
@@ -45,9 +38,9 @@ static size_t saved_size(const struct layer *layer, size_t count) {
 
 /* Working memory. */
 struct work {
-    float *keys_transposed;       /* [tiles][width][KEYS] */
-    float *tiles;                 /* [tiles][QUERIES][KEYS]: a block of queries against all keys */
-    float *largest;               /* [tiles][QUERIES]: as far as each tile knew it */
+    float *keys_transposed;       /* [tiles][width][TILE_KEYS] */
+    float *tiles;                 /* [tiles][TILE_QUERIES][TILE_KEYS]: a block of queries against all keys */
+    float *largest;               /* [tiles][TILE_QUERIES]: as far as each tile knew it */
     float *a;                     /* [T] */
     float *u;                     /* [count][width] */
     float *grad_query, *grad_key; /* [count][T][width] */
@@ -56,9 +49,9 @@ struct work {
 static struct work work_of(float *scratch, const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->input.width, tiles = tile_count(steps);
     struct work work = {.keys_transposed = scratch};
-    work.tiles = work.keys_transposed + tiles * width * KEYS;
-    work.largest = work.tiles + tiles * QUERIES * KEYS;
-    work.a = work.largest + tiles * QUERIES;
+    work.tiles = work.keys_transposed + tiles * width * TILE_KEYS;
+    work.largest = work.tiles + tiles * TILE_QUERIES * TILE_KEYS;
+    work.a = work.largest + tiles * TILE_QUERIES;
     work.u = work.a + steps;
     work.grad_query = work.u + count * width;
     work.grad_key = work.grad_query + count * steps * width;
@@ -67,116 +60,75 @@ static struct work work_of(float *scratch, const struct layer *layer, size_t cou
 
 static size_t scratch_size(const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->input.width;
-    return tile_count(steps) * (width * KEYS + QUERIES * KEYS + QUERIES) + steps + count * width +
-           2 * count * steps * width;
+    return tile_count(steps) * (width * TILE_KEYS + TILE_QUERIES * TILE_KEYS + TILE_QUERIES) + steps +
+           count * width + 2 * count * steps * width;
 }
 
 /* One example. */
 struct example {
-    size_t steps, width;
-    float scale;
-    bool is_causal;
-    const uint8_t *present;           /* NULL: no padding */
-    float query_share;                /* 1 / its real steps, 0 without any */
-    const float *input, *query, *key; /* [T][width] */
+    struct attention_head head;
+    struct tile_walk walk; /* over its scores; its keys are transposed before it begins */
+    float query_share;     /* 1 / its real steps, 0 without any */
+    const float *input;    /* [T][width] */
     float *normaliser, *share;
-    const struct kernels *kernels;
 };
 
-static struct example example_of(const struct layer *layer, const struct saved_parts *parts,
-                                 const float *input, const struct layer_pass *pass, size_t index) {
-    size_t steps = layer->input.steps, width = layer->input.width, first = index * steps, real = steps;
-    struct example example = {.steps = steps,
-                              .width = width,
-                              .scale = 1 / sqrtf((float)width),
-                              .is_causal = layer->options.mask == ATTENTION_MASK_CAUSAL,
-                              .present = pass->present == NULL ? NULL : pass->present + first,
-                              .input = input + first * width,
-                              .query = parts->query + first * width,
-                              .key = parts->key + first * width,
-                              .normaliser = parts->normaliser + first,
-                              .share = parts->share + first,
-                              .kernels = pass->kernels};
-    for (size_t t = 0; example.present != NULL && t < steps; t++)
-        real -= example.present[t] == 0;
-    example.query_share = real > 0 ? 1 / (float)real : 0;
-    return example;
-}
-
-static void transpose_keys(const struct example *example, float *transposed) {
-    for (size_t t = 0; t < example->steps; t++)
-        for (size_t j = 0; j < example->width; j++)
-            transposed[(t / KEYS * example->width + j) * KEYS + t % KEYS] =
-                example->key[t * example->width + j];
-}
-
-/* A block of queries, and how many tiles of keys there are that any of them sees. */
-struct block {
-    size_t first, queries, tiles;
-};
-
-static struct block block_at(const struct example *example, size_t first, size_t end) {
-    struct block block = {first, end - first < QUERIES ? end - first : QUERIES, tile_count(example->steps)};
-    if (example->is_causal)
-        block.tiles = (first + block.queries - 1) / KEYS + 1;
-    return block;
-}
-
-/* Sets the scores of hidden keys to -infinity. */
-static void hide_keys(const struct example *example, const struct block *block, size_t first_key,
-                      const struct tile *tile) {
-    for (size_t i = 0; i < tile->rows; i++)
-        for (size_t j = 0; j < tile->columns; j++) {
-            size_t key = first_key + j;
-            if ((example->is_causal && key > block->first + i) ||
-                (example->present != NULL && example->present[key] == 0))
-                tile->values[i * tile->stride + j] = -INFINITY;
-        }
-}
-
-/* The scores of a block against the keys of tile number `index`, before they are scaled. */
-static struct tile score_tile(const struct example *example, const struct work *work,
-                              const struct block *block, size_t index) {
-    size_t first = index * KEYS, left = example->steps - first, width = example->width;
-    struct tile tile = {work->tiles + index * QUERIES * KEYS, block->queries, left < KEYS ? left : KEYS, KEYS,
-                        example->scale};
-    matrix_multiply(tile.rows, tile.columns, width, 1, example->query + block->first * width, width,
-                    work->keys_transposed + index * width * KEYS, KEYS, 0, tile.values, KEYS);
-    bool crosses_diagonal = example->is_causal && first + tile.columns > block->first;
-    if (crosses_diagonal || example->present != NULL)
-        hide_keys(example, block, first, &tile);
-    return tile;
+static void start_example(struct example *example, const struct layer *layer, const struct saved_parts *parts,
+                          const struct work *work, const float *input, const struct layer_pass *pass,
+                          size_t index) {
+    size_t steps = layer->input.steps, width = layer->input.width, first = index * steps;
+    const uint8_t *present = pass->present == NULL ? NULL : pass->present + first;
+    size_t real = count_present(present, steps);
+    *example = (struct example){.head = {.steps = steps,
+                                         .width = width,
+                                         .row = width,
+                                         .scale = 1 / sqrtf((float)width),
+                                         .is_causal = layer->options.mask == ATTENTION_MASK_CAUSAL,
+                                         .query = parts->query + first * width,
+                                         .key = parts->key + first * width},
+                                .query_share = real > 0 ? 1 / (float)real : 0,
+                                .input = input + first * width,
+                                .normaliser = parts->normaliser + first,
+                                .share = parts->share + first};
+    example->walk = (struct tile_walk){&example->head, present, work->keys_transposed, pass->kernels};
+    tile_walk_transpose(&example->head, example->head.key, work->keys_transposed);
 }
 
 /* Normalisers of a block's rows; INFINITY, so that all their weights are 0, where a query is padding or sees
  * nothing. */
-static void finish_rows(const struct example *example, const struct block *block, const float *largest,
+static void finish_rows(const struct example *example, const struct query_block *block, const float *largest,
                         const float *sums) {
     for (size_t i = 0; i < block->queries; i++) {
         size_t query = block->first + i;
-        bool is_padding = example->present != NULL && example->present[query] == 0;
+        bool is_padding = example->walk.present != NULL && example->walk.present[query] == 0;
         example->normaliser[query] = is_padding || !(sums[i] > 0) ? INFINITY : largest[i] + logf(sums[i]);
     }
 }
 
+/* Where tile number t of a block lies. */
+static float *tile_memory(const struct work *work, size_t t) {
+    return work->tiles + t * TILE_QUERIES * TILE_KEYS;
+}
+
 /* Adds a block's part of m to `share`. Each tile was computed with the largest score known by then. */
-static void attend_block(const struct example *example, const struct work *work, const struct block *block) {
-    float largest[QUERIES], sums[QUERIES] = {0}, factors[QUERIES];
-    for (size_t i = 0; i < QUERIES; i++)
+static void attend_block(const struct example *example, const struct work *work,
+                         const struct query_block *block) {
+    float largest[TILE_QUERIES], sums[TILE_QUERIES] = {0}, factors[TILE_QUERIES];
+    for (size_t i = 0; i < TILE_QUERIES; i++)
         largest[i] = -INFINITY;
     for (size_t t = 0; t < block->tiles; t++) {
-        struct tile tile = score_tile(example, work, block, t);
-        example->kernels->tile_softmax(&tile, largest, sums);
-        memcpy(work->largest + t * QUERIES, largest, sizeof largest);
+        struct tile tile = tile_walk_score(&example->walk, block, t, tile_memory(work, t));
+        example->walk.kernels->tile_softmax(&tile, largest, sums);
+        memcpy(work->largest + t * TILE_QUERIES, largest, sizeof largest);
     }
     finish_rows(example, block, largest, sums);
     for (size_t t = 0; t < block->tiles; t++) {
-        size_t first = t * KEYS, left = example->steps - first, keys = left < KEYS ? left : KEYS;
+        size_t keys = tile_keys(&example->head, t);
         for (size_t i = 0; i < block->queries; i++)
             factors[i] = example->query_share *
-                         expf(work->largest[t * QUERIES + i] - example->normaliser[block->first + i]);
-        matrix_multiply(1, keys, block->queries, 1, factors, QUERIES, work->tiles + t * QUERIES * KEYS, KEYS,
-                        1, example->share + first, keys);
+                         expf(work->largest[t * TILE_QUERIES + i] - example->normaliser[block->first + i]);
+        matrix_multiply(1, keys, block->queries, 1, factors, TILE_QUERIES, tile_memory(work, t), TILE_KEYS, 1,
+                        example->share + t * TILE_KEYS, keys);
     }
 }
 
@@ -192,10 +144,10 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     rotation_forward(&rotated, parts.rotations, parts.query, parts.key);
     memset(parts.share, 0, rows * sizeof *parts.share);
     for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
-        struct example example = example_of(layer, &parts, input, pass, i);
-        transpose_keys(&example, work.keys_transposed);
-        for (size_t first = 0; first < steps; first += QUERIES) {
-            struct block block = block_at(&example, first, steps);
+        struct example example;
+        start_example(&example, layer, &parts, &work, input, pass, i);
+        for (size_t first = 0; first < steps; first += TILE_QUERIES) {
+            struct query_block block = tile_walk_block(&example.head, first, steps);
             attend_block(&example, &work, &block);
         }
         matrix_multiply(1, width, steps, 1, example.share, steps, example.input, width, 0,
@@ -206,37 +158,37 @@ static void forward(const struct layer *layer, const float *parameters, const fl
 
 /* Gradients of a block's queries, and its part of those of the keys. */
 static void attend_block_backward(const struct example *example, const struct work *work,
-                                  const struct block *block, float *grad_query, float *grad_key) {
-    size_t width = example->width;
-    float means[QUERIES] = {0};
+                                  const struct query_block *block, float *grad_query, float *grad_key) {
+    const struct attention_head *head = &example->head;
+    size_t width = head->width;
+    float means[TILE_QUERIES] = {0};
     struct tile tile;
     for (size_t t = 0; t < block->tiles; t++) {
-        tile = score_tile(example, work, block, t);
-        example->kernels->tile_weights_and_means(&tile, example->normaliser + block->first,
-                                                 work->a + t * KEYS, means);
+        tile = tile_walk_score(&example->walk, block, t, tile_memory(work, t));
+        example->walk.kernels->tile_weights_and_means(&tile, example->normaliser + block->first,
+                                                      work->a + t * TILE_KEYS, means);
     }
     for (size_t t = 0; t < block->tiles; t++) {
-        size_t first = t * KEYS, left = example->steps - first;
-        tile.values = work->tiles + t * QUERIES * KEYS;
-        tile.columns = left < KEYS ? left : KEYS;
-        example->kernels->tile_backward(&tile, work->a + first, 0, means);
-        matrix_multiply(tile.rows, width, tile.columns, 1, tile.values, KEYS, example->key + first * width,
+        size_t first = t * TILE_KEYS;
+        tile.values = tile_memory(work, t);
+        tile.columns = tile_keys(head, t);
+        example->walk.kernels->tile_backward(&tile, work->a + first, 0, means);
+        matrix_multiply(tile.rows, width, tile.columns, 1, tile.values, TILE_KEYS, head->key + first * width,
                         width, t > 0 ? 1 : 0, grad_query + block->first * width, width);
-        matrix_multiply_transposed_a(tile.columns, width, tile.rows, 1, tile.values, KEYS,
-                                     example->query + block->first * width, width, 1,
-                                     grad_key + first * width, width);
+        matrix_multiply_transposed_a(tile.columns, width, tile.rows, 1, tile.values, TILE_KEYS,
+                                     head->query + block->first * width, width, 1, grad_key + first * width,
+                                     width);
     }
 }
 
 /* One example: gradients of its queries and keys, and what the mean sends to its input, m_j u. */
 static void attend_backward(const struct example *example, const struct work *work, const float *u,
                             float *grad_query, float *grad_key, float *grad_input) {
-    size_t steps = example->steps, width = example->width;
-    transpose_keys(example, work->keys_transposed);
+    size_t steps = example->head.steps, width = example->head.width;
     matrix_multiply(steps, 1, width, example->query_share, example->input, width, u, 1, 0, work->a, 1);
     memset(grad_key, 0, steps * width * sizeof *grad_key);
-    for (size_t first = 0; first < steps; first += QUERIES) {
-        struct block block = block_at(example, first, steps);
+    for (size_t first = 0; first < steps; first += TILE_QUERIES) {
+        struct query_block block = tile_walk_block(&example->head, first, steps);
         attend_block_backward(example, work, &block, grad_query, grad_key);
     }
     if (grad_input != NULL)
@@ -255,7 +207,8 @@ static void backward(const struct layer *layer, const float *parameters, const f
     linear_backward(weights.value, parts.pooled_input, grad_output, work.u, false, own.value, own.value_bias,
                     pass->count, width, width);
     for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
-        struct example example = example_of(layer, &parts, input, pass, i);
+        struct example example;
+        start_example(&example, layer, &parts, &work, input, pass, i);
         size_t at = i * steps * width;
         attend_backward(&example, &work, work.u + i * width, work.grad_query + at, work.grad_key + at,
                         grad_input == NULL ? NULL : grad_input + at);
@@ -270,26 +223,17 @@ static void backward(const struct layer *layer, const float *parameters, const f
 
 /* Weights of some queries, a block at a time, from the normalisers that forward left. */
 static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
-                           float *saved, size_t first_query, size_t queries, float *weights,
+                           float *saved, size_t first, size_t queries, float *weights,
                            const struct layer_pass *pass) {
     (void)parameters;
     size_t steps = layer->input.steps;
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     struct work work = work_of(pass->scratch, layer, pass->count);
-    memset(weights, 0, pass->count * queries * steps * sizeof *weights);
-    for (size_t i = 0; i < pass->count; i++, weights += queries * steps) {
-        struct example example = example_of(layer, &parts, input, pass, i);
-        transpose_keys(&example, work.keys_transposed);
-        for (size_t first = first_query; first < first_query + queries; first += QUERIES) {
-            struct block block = block_at(&example, first, first_query + queries);
-            for (size_t t = 0; t < block.tiles; t++) {
-                struct tile tile = score_tile(&example, &work, &block, t);
-                example.kernels->tile_weights(&tile, example.normaliser + first);
-                for (size_t row = 0; row < tile.rows; row++)
-                    memcpy(weights + (first - first_query + row) * steps + t * KEYS, tile.values + row * KEYS,
-                           tile.columns * sizeof *weights);
-            }
-        }
+    for (size_t i = 0; i < pass->count; i++) {
+        struct example example;
+        start_example(&example, layer, &parts, &work, input, pass, i);
+        tile_walk_weights(&example.walk, example.normaliser, first, queries, work.tiles,
+                          weights + i * queries * steps);
     }
 }
 

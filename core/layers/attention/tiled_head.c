@@ -1,21 +1,15 @@
 /* One head of attention in tiles: see tiled_head.h. */
 #include "core/layers/attention/tiled_head.h"
 
+#include "core/layers/attention/tiles.h"
 #include "core/math/matrix.h"
-#include "core/math/tile_kernels.h"
 
 #include <math.h>
 #include <string.h>
 
-/* As in tiled.c; two tiles of 23 kB, of weights and of their gradients. */
-enum { QUERIES = 24, KEYS = 240 };
-
-static size_t tile_count(size_t steps) {
-    return (steps + KEYS - 1) / KEYS;
-}
-
+/* Two tiles, of weights and of their gradients, and keys and values transposed. */
 size_t tiled_head_scratch_size(size_t steps, size_t width) {
-    return 2 * QUERIES * KEYS + 2 * tile_count(steps) * width * KEYS;
+    return 2 * TILE_QUERIES * TILE_KEYS + 2 * tile_count(steps) * width * TILE_KEYS;
 }
 
 /* The parts of the scratch memory. */
@@ -24,61 +18,22 @@ static float *score_memory(const struct tiled_head *tiled) {
 }
 
 static float *gradient_memory(const struct tiled_head *tiled) {
-    return tiled->scratch + QUERIES * KEYS;
+    return tiled->scratch + TILE_QUERIES * TILE_KEYS;
 }
 
-/* [tiles][width][KEYS] */
+/* [tiles][width][TILE_KEYS] */
 static float *transposed_keys(const struct tiled_head *tiled) {
-    return tiled->scratch + 2 * QUERIES * KEYS;
+    return tiled->scratch + 2 * TILE_QUERIES * TILE_KEYS;
 }
 
 static float *transposed_values(const struct tiled_head *tiled) {
-    return transposed_keys(tiled) + tile_count(tiled->head->steps) * tiled->head->width * KEYS;
+    return transposed_keys(tiled) + tile_count(tiled->head->steps) * tiled->head->width * TILE_KEYS;
 }
 
-static void transpose(const struct attention_head *head, const float *matrix, float *transposed) {
-    for (size_t t = 0; t < head->steps; t++)
-        for (size_t j = 0; j < head->width; j++)
-            transposed[(t / KEYS * head->width + j) * KEYS + t % KEYS] = matrix[t * head->row + j];
-}
-
-/* Some queries against the keys of one tile. */
-struct block {
-    size_t first, queries, first_key, keys;
-};
-
-/* The tiles of keys that a block of queries from `first` on sees any of. */
-static size_t tiles_of(const struct attention_head *head, size_t first, size_t queries) {
-    return head->is_causal ? (first + queries - 1) / KEYS + 1 : tile_count(head->steps);
-}
-
-static struct block block_at(const struct attention_head *head, size_t first, size_t end, size_t tile) {
-    size_t left = head->steps - tile * KEYS;
-    return (struct block){first, end - first < QUERIES ? end - first : QUERIES, tile * KEYS,
-                          left < KEYS ? left : KEYS};
-}
-
-static void hide_keys(const struct tiled_head *tiled, const struct block *block, float *scores) {
-    for (size_t i = 0; i < block->queries; i++)
-        for (size_t j = 0; j < block->keys; j++) {
-            size_t key = block->first_key + j;
-            if ((tiled->head->is_causal && key > block->first + i) ||
-                (tiled->present != NULL && tiled->present[key] == 0))
-                scores[i * KEYS + j] = -INFINITY;
-        }
-}
-
-/* The block's scores, before they are scaled. */
-static struct tile score_tile(const struct tiled_head *tiled, const struct block *block) {
-    const struct attention_head *head = tiled->head;
-    struct tile tile = {score_memory(tiled), block->queries, block->keys, KEYS, head->scale};
-    matrix_multiply(block->queries, block->keys, head->width, 1, head->query + block->first * head->row,
-                    head->row, transposed_keys(tiled) + block->first_key * head->width, KEYS, 0, tile.values,
-                    KEYS);
-    bool crosses_diagonal = head->is_causal && block->first_key + block->keys > block->first;
-    if (crosses_diagonal || tiled->present != NULL)
-        hide_keys(tiled, block, tile.values);
-    return tile;
+/* A walk over the head's scores, whose keys it transposes. */
+static struct tile_walk start_walk(const struct tiled_head *tiled) {
+    tile_walk_transpose(tiled->head, tiled->head->key, transposed_keys(tiled));
+    return (struct tile_walk){tiled->head, tiled->present, transposed_keys(tiled), tiled->kernels};
 }
 
 /* Multiplies rows of a strided matrix by factors[count]. */
@@ -89,23 +44,23 @@ static void scale_rows(float *rows, size_t row, size_t width, const float *facto
 }
 
 /* The context and the normalisers of the queries from `first` on. */
-static void attend(const struct tiled_head *tiled, size_t first, float *normaliser, float *context) {
+static void attend(const struct tiled_head *tiled, const struct tile_walk *walk, size_t first,
+                   float *normaliser, float *context) {
     const struct attention_head *head = tiled->head;
-    float largest[QUERIES], before[QUERIES], sums[QUERIES] = {0}, factors[QUERIES];
-    struct block block = block_at(head, first, head->steps, 0);
-    for (size_t i = 0; i < QUERIES; i++)
+    float largest[TILE_QUERIES], before[TILE_QUERIES], sums[TILE_QUERIES] = {0}, factors[TILE_QUERIES];
+    struct query_block block = tile_walk_block(head, first, head->steps);
+    for (size_t i = 0; i < TILE_QUERIES; i++)
         largest[i] = -INFINITY;
-    for (size_t t = 0; t < tiles_of(head, first, block.queries); t++) {
-        block = block_at(head, first, head->steps, t);
-        struct tile tile = score_tile(tiled, &block);
+    for (size_t t = 0; t < block.tiles; t++) {
+        struct tile tile = tile_walk_score(walk, &block, t, score_memory(tiled));
         memcpy(before, largest, sizeof before);
         tiled->kernels->tile_softmax(&tile, largest, sums);
         for (size_t i = 0; i < block.queries; i++)
             factors[i] = before[i] == largest[i] ? 1 : expf(before[i] - largest[i]);
         if (t > 0)
             scale_rows(context, head->row, head->width, factors, block.queries);
-        matrix_multiply(block.queries, head->width, block.keys, 1, tile.values, KEYS,
-                        head->value + block.first_key * head->row, head->row, t > 0 ? 1 : 0, context,
+        matrix_multiply(block.queries, head->width, tile.columns, 1, tile.values, TILE_KEYS,
+                        head->value + t * TILE_KEYS * head->row, head->row, t > 0 ? 1 : 0, context,
                         head->row);
     }
     for (size_t i = 0; i < block.queries; i++) {
@@ -117,29 +72,29 @@ static void attend(const struct tiled_head *tiled, size_t first, float *normalis
 
 void tiled_head_forward(const struct tiled_head *tiled, float *normaliser, float *context) {
     const struct attention_head *head = tiled->head;
-    transpose(head, head->key, transposed_keys(tiled));
-    for (size_t first = 0; first < head->steps; first += QUERIES)
-        attend(tiled, first, normaliser + first, context + first * head->row);
+    struct tile_walk walk = start_walk(tiled);
+    for (size_t first = 0; first < head->steps; first += TILE_QUERIES)
+        attend(tiled, &walk, first, normaliser + first, context + first * head->row);
 }
 
-/* What one tile adds to the gradients; means[queries] is D. */
-static void add_tile_gradients(const struct tiled_head *tiled, const struct block *block,
-                               const float *normaliser, const float *means,
-                               const struct attention_head_gradients *gradients) {
+/* What tile number t adds to the gradients; means[queries] is D. */
+static void add_tile_gradients(const struct tiled_head *tiled, const struct tile_walk *walk,
+                               const struct query_block *block, size_t t, const float *normaliser,
+                               const float *means, const struct attention_head_gradients *gradients) {
     const struct attention_head *head = tiled->head;
-    size_t row = head->row, width = head->width, queries = block->queries, keys = block->keys;
-    size_t from = block->first * row, to = block->first_key * row;
+    size_t row = head->row, width = head->width, queries = block->queries, keys = tile_keys(head, t);
+    size_t from = block->first * row, to = t * TILE_KEYS * row;
     float *grad_weights = gradient_memory(tiled);
-    struct tile tile = score_tile(tiled, block);
+    struct tile tile = tile_walk_score(walk, block, t, score_memory(tiled));
     tiled->kernels->tile_weights(&tile, normaliser + block->first);
-    matrix_multiply_transposed_a(keys, width, queries, 1, tile.values, KEYS, gradients->context + from, row,
-                                 1, gradients->value + to, row);
+    matrix_multiply_transposed_a(keys, width, queries, 1, tile.values, TILE_KEYS, gradients->context + from,
+                                 row, 1, gradients->value + to, row);
     matrix_multiply(queries, keys, width, 1, gradients->context + from, row,
-                    transposed_values(tiled) + block->first_key * width, KEYS, 0, grad_weights, KEYS);
-    tiled->kernels->tile_backward(&tile, grad_weights, KEYS, means);
-    matrix_multiply(queries, width, keys, 1, tile.values, KEYS, head->key + to, row, 1,
+                    transposed_values(tiled) + t * width * TILE_KEYS, TILE_KEYS, 0, grad_weights, TILE_KEYS);
+    tiled->kernels->tile_backward(&tile, grad_weights, TILE_KEYS, means);
+    matrix_multiply(queries, width, keys, 1, tile.values, TILE_KEYS, head->key + to, row, 1,
                     gradients->query + from, row);
-    matrix_multiply_transposed_a(keys, width, queries, 1, tile.values, KEYS, head->query + from, row, 1,
+    matrix_multiply_transposed_a(keys, width, queries, 1, tile.values, TILE_KEYS, head->query + from, row, 1,
                                  gradients->key + to, row);
 }
 
@@ -147,44 +102,28 @@ void tiled_head_backward(const struct tiled_head *tiled, const float *normaliser
                          const struct attention_head_gradients *gradients) {
     const struct attention_head *head = tiled->head;
     size_t size = head->width * sizeof(float);
-    transpose(head, head->key, transposed_keys(tiled));
-    transpose(head, head->value, transposed_values(tiled));
+    struct tile_walk walk = start_walk(tiled);
+    tile_walk_transpose(head, head->value, transposed_values(tiled));
     for (size_t t = 0; t < head->steps; t++) {
         memset(gradients->query + t * head->row, 0, size);
         memset(gradients->key + t * head->row, 0, size);
         memset(gradients->value + t * head->row, 0, size);
     }
-    for (size_t first = 0; first < head->steps; first += QUERIES) {
-        struct block block = block_at(head, first, head->steps, 0);
-        float means[QUERIES] = {0};
+    for (size_t first = 0; first < head->steps; first += TILE_QUERIES) {
+        struct query_block block = tile_walk_block(head, first, head->steps);
+        float means[TILE_QUERIES] = {0};
         for (size_t i = 0; i < block.queries; i++)
             for (size_t j = 0; j < head->width; j++) {
                 size_t at = (first + i) * head->row + j;
                 means[i] += gradients->context[at] * context[at];
             }
-        for (size_t t = 0; t < tiles_of(head, first, block.queries); t++) {
-            block = block_at(head, first, head->steps, t);
-            add_tile_gradients(tiled, &block, normaliser, means, gradients);
-        }
+        for (size_t t = 0; t < block.tiles; t++)
+            add_tile_gradients(tiled, &walk, &block, t, normaliser, means, gradients);
     }
 }
 
 void tiled_head_weights(const struct tiled_head *tiled, const float *normaliser, size_t first, size_t queries,
                         float *weights) {
-    const struct attention_head *head = tiled->head;
-    size_t end = first + queries;
-    transpose(head, head->key, transposed_keys(tiled));
-    memset(weights, 0, queries * head->steps * sizeof *weights);
-    for (; first < end; first += QUERIES) {
-        struct block block = block_at(head, first, end, 0);
-        for (size_t t = 0; t < tiles_of(head, first, block.queries); t++) {
-            block = block_at(head, first, end, t);
-            struct tile tile = score_tile(tiled, &block);
-            tiled->kernels->tile_weights(&tile, normaliser + first);
-            for (size_t i = 0; i < block.queries; i++)
-                memcpy(weights + i * head->steps + block.first_key, tile.values + i * KEYS,
-                       block.keys * sizeof *weights);
-        }
-        weights += block.queries * head->steps;
-    }
+    struct tile_walk walk = start_walk(tiled);
+    tile_walk_weights(&walk, normaliser, first, queries, score_memory(tiled), weights);
 }
