@@ -12,6 +12,7 @@
 #define POSITION_TABLE(ENTRY)                                                                                \
     ENTRY(learned)                                                                                           \
     ENTRY(sinusoidal)                                                                                        \
+    ENTRY(rotary)                                                                                            \
     ENTRY(none)
 
 struct position {
