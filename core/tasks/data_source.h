@@ -1,7 +1,7 @@
-/* Where experiments find the user's data sets and files.
+/* Gives experiments the user's data sets and files.
  *
- * core opens no file and knows no store: what it needs of them it asks of this, which the server fills in
- * from its data directory and its store, the command line from a folder, and a test from memory. */
+ * core opens no file and knows no store: it calls these functions instead. The server implements them with
+ * its data directory and its store, the command line with a folder, and a test with memory. */
 #ifndef ATTNLAB_CORE_TASKS_DATA_SOURCE_H
 #define ATTNLAB_CORE_TASKS_DATA_SOURCE_H
 
@@ -16,18 +16,19 @@ struct weight_arrays;
 /* Any member may be NULL. */
 struct data_source {
     void *owner;
-    /* A data set by name, borrowed until `release`d; NULL with ERROR_MISSING where there is none. */
+    /* A data set by name, borrowed until release_dataset; NULL with ERROR_MISSING if it does not exist. */
     const struct dataset *(*find_dataset)(void *owner, const char *name, struct error *error);
     void (*release_dataset)(void *owner, const struct dataset *dataset);
-    /* A whole file of the data directory by its plain name (no path); release with free(). */
+    /* Reads a whole file of the data directory by its plain name (no path); release with free(). */
     bool (*read_file)(void *owner, const char *name, void **bytes, size_t *size, struct error *error);
-    /* Whether read_file would find it; the error is read_file's. Where this is NULL, reading it tells. */
+    /* Whether read_file would find the file; fails with the same error. If this member is NULL, the file must
+     * be read to find out. */
     bool (*find_file)(void *owner, const char *name, struct error *error);
-    /* The arrays of a Keras weight file (HDF5), given as bytes, in the order of its layer_names and
-     * weight_names. ERROR_INVALID where the file is damaged; free with weight_arrays_free. */
+    /* Decodes the bytes of a Keras weight file (HDF5) into its arrays, in the order of the file's layer_names
+     * and weight_names. ERROR_INVALID if the file is damaged; free with weight_arrays_free. */
     bool (*decode_weights)(void *owner, const void *bytes, size_t size, struct weight_arrays *arrays,
                            struct error *error);
-    /* A small cache that outlives the run (image embeddings): may forget anything at any time. */
+    /* A small cache that outlives the run, for image embeddings. It may forget anything at any time. */
     bool (*cache_get)(void *owner, const char *key, void **bytes, size_t *size);
     void (*cache_put)(void *owner, const char *key, const void *bytes, size_t size);
 };

@@ -11,7 +11,7 @@ struct character {
     enum utf8_kind kind;
 };
 
-/* The character at the start of `text`; past the end, and for an invalid byte, a space. */
+/* The character at the start of `text`; a space if the byte is invalid or `size` is 0. */
 static struct character character_at(const char *text, size_t size) {
     struct character character = {' ', size > 0 ? 1 : 0, UTF8_SPACE};
     uint32_t code_point = 0;
@@ -27,8 +27,8 @@ static bool is_apostrophe(uint32_t code_point) {
     return code_point == '\'' || code_point == 0x2019;
 }
 
-/* The token that starts with `first` at text[start]: writes it to `token` in lower case, sets its length and
- * returns where it ends in the text. */
+/* Reads the token that starts with `first` at text[start]: writes it to `token` in lower case, sets its
+ * length and returns the position of its end in the text. */
 static size_t read_token(const char *text, size_t size, size_t start, struct character first, char *token,
                          size_t *token_length) {
     size_t end = start + first.length;
@@ -53,7 +53,7 @@ static size_t read_token(const char *text, size_t size, size_t start, struct cha
 }
 
 bool tokenize_text(const char *text, size_t size, tokenize_visitor *visit, void *owner) {
-    /* In lower case a letter of two bytes can take three. */
+    /* The lower case of a letter of two bytes can take three. */
     char *token = malloc(size + size / 2 + UTF8_MAXIMUM_LENGTH);
     if (token == NULL)
         return false;

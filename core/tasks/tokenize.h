@@ -1,4 +1,4 @@
-/* Splits a text into tokens: lower case, words and punctuation apart.
+/* Splits a text into tokens: lower-case words and punctuation marks.
  *
  * A word is a run of letters, digits and combining marks; an apostrophe between two of them belongs to the
  * word ("don't"; a typographic apostrophe becomes a plain one). A run of the same punctuation mark is one
@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Called for every token, in order. `token` is valid only during the call, and not null-terminated. Returns
- * false to stop. */
+/* Called for every token, in order. `token` is valid only during the call, and not null-terminated. The
+ * visitor returns false to stop. */
 typedef bool tokenize_visitor(void *owner, const char *token, size_t length);
 
-/* `text` is valid UTF-8 of `size` bytes (an invalid byte separates tokens). Returns false if the visitor
- * stopped it or memory ran out. */
+/* `text` is UTF-8 of `size` bytes; an invalid byte separates tokens. Returns false if the visitor stopped the
+ * walk or memory ran out. */
 bool tokenize_text(const char *text, size_t size, tokenize_visitor *visit, void *owner);
 
 #endif

@@ -1,10 +1,10 @@
-/* UTF-8 by utf8proc, and kinds of character by their general category: see utf8.h. */
+/* UTF-8 with utf8proc, and kinds of characters from their general category: see utf8.h. */
 #include "core/tasks/utf8.h"
 
 #include <stdbool.h>
 #include <utf8proc.h>
 
-/* Most text is ASCII. Answering for it here, without the library, halves the time of the tokenizer. */
+/* Most text is ASCII. Handling it here, without the library, halves the tokenizer's time. */
 enum { ASCII_END = 0x80 };
 
 size_t utf8_decode(const char *bytes, size_t size, uint32_t *code_point) {
@@ -38,15 +38,15 @@ static enum utf8_kind find_ascii_kind(uint32_t c) {
     return is_word ? UTF8_WORD : UTF8_PUNCTUATION;
 }
 
-/* Kana and Han with their iteration marks. utf8proc does not know scripts: these are Unicode's blocks. */
+/* Kana and Han with their iteration marks. utf8proc does not know scripts, so these are Unicode's blocks. */
 static bool is_ideograph(uint32_t c) {
     return (c >= 0x3005 && c <= 0x30FF) || (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
            (c >= 0x20000 && c <= 0x3FFFF);
 }
 
-/* What is used otherwise than its category says: variation selectors are marks, but select an emoji's
- * picture; geresh and gershayim are punctuation, but stand inside Hebrew words; and the rest of the blocks of
- * emoji, not assigned when this library was made, will be emoji. */
+/* Characters whose use differs from their category: variation selectors are marks, but select an emoji's
+ * picture; geresh and gershayim are punctuation, but stand inside Hebrew words; and characters in the emoji
+ * blocks that were unassigned when this version of utf8proc was released will be emoji. */
 static bool find_exception(uint32_t c, enum utf8_kind *kind) {
     bool is_hebrew_mark = c == 0x5F3 || c == 0x5F4;
     bool is_emoji = (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0x1F000 && c <= 0x1FAFF);

@@ -1,7 +1,7 @@
 /* UTF-8: strict decoding, lower case, and the kinds of characters.
  *
- * A thin layer over utf8proc, which knows the Unicode character database: the calls below have the types that
- * attnlab uses, and divide Unicode's categories into the four kinds that a tokenizer needs. */
+ * A thin layer over utf8proc, which has the Unicode character database. These functions use attnlab's types,
+ * and divide Unicode's categories into the four kinds that a tokenizer needs. */
 #ifndef ATTNLAB_CORE_TASKS_UTF8_H
 #define ATTNLAB_CORE_TASKS_UTF8_H
 
@@ -23,7 +23,9 @@ size_t utf8_decode(const char *bytes, size_t size, uint32_t *code_point);
 /* Writes the character and returns its length in bytes, at most 4. */
 size_t utf8_encode(uint32_t code_point, char bytes[UTF8_MAXIMUM_LENGTH]);
 
-/* The simple lower case, one character for one. Its UTF-8 may be longer: two bytes can become three. */
+/* Unicode's simple lower case: one character becomes one. Its UTF-8 may be longer: two bytes can become
+ * three.
+ */
 uint32_t utf8_to_lower(uint32_t code_point);
 enum utf8_kind utf8_kind_of(uint32_t code_point);
 
