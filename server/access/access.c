@@ -1,4 +1,4 @@
-/* Decides who may do what, and keeps the lecturer's sessions: see access.h. */
+/* Decides what a caller may do, and keeps the lecturer's sessions: see access.h. */
 #include "server/access/access.h"
 
 #include "server/access/secret.h"
@@ -19,8 +19,8 @@ static const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 60 * 60 * 
 
 static const char sessions_setting[] = "lecturer_sessions";
 
-/* Of a session only a digest of token and cookie is kept: who reads the store cannot use it, and a new token
- * ends all sessions of the old one. */
+/* A session is stored only as a digest of token and cookie: somebody who reads the store cannot use it, and a
+ * new token ends all sessions of the old one. */
 struct session {
     char digest[SECRET_DIGEST_TEXT_SIZE];
     int64_t expires_ms;
@@ -106,14 +106,14 @@ const char *access_made_token_file(const struct access *access) {
     return *access->made_file ? access->made_file : NULL;
 }
 
-/* Whether it is the lecturer's token; a wrong one is counted. If too many came from the same network, it is
- * not looked at: ERROR_LIMIT. */
+/* Whether `text` is the lecturer's token. Counts wrong tokens; after too many from the same network it fails
+ * with ERROR_LIMIT without checking. */
 static bool check_token(const struct access *access, const char *network, const char *text,
                         struct error *error) {
     unsigned wait = wrong_tokens_find_wait(access->wrong_tokens, network, clock_seconds());
     if (wait > 0)
-        return error_set(error, ERROR_LIMIT,
-                         "too many wrong tokens came from your address: try again in %u s", wait);
+        return error_set(error, ERROR_LIMIT, "your address sent too many wrong tokens; try again in %u s",
+                         wait);
     unsigned char digest[SECRET_DIGEST_SIZE];
     secret_digest(text, strlen(text), digest);
     if (memeql_sec(digest, access->token_digest, sizeof digest))
@@ -134,7 +134,7 @@ static void digest_session(const struct access *access, const char *session,
     secret_digest_text(bytes, sizeof bytes, text);
 }
 
-/* With one of the mutexes held: the session's place, or session_count. */
+/* The index of a session, or session_count if it is unknown. The caller holds one of the mutexes. */
 static size_t find_session(const struct access *access, const char *session) {
     char digest[SECRET_DIGEST_TEXT_SIZE];
     digest_session(access, session, digest);
@@ -228,7 +228,7 @@ bool access_owns(const struct access *access, const struct caller *caller, const
             strncmp(owner, "cookie-", 7) == 0 && strcmp(owner, caller->owner) == 0);
 }
 
-/* With `saving` held, which alone allows to change the list. */
+/* The caller holds `saving`, without which nobody may change the list. */
 static bool save_sessions(struct access *access, struct error *error) {
     struct text text = {0};
     for (size_t i = 0; i < access->session_count; i++) {
@@ -242,7 +242,7 @@ static bool save_sessions(struct access *access, struct error *error) {
     return is_saved;
 }
 
-/* With `saving` held. */
+/* The caller holds `saving`. */
 static void remove_session(struct access *access, size_t index) {
     pthread_mutex_lock(&access->mutex);
     access->session_count--;

@@ -1,4 +1,4 @@
-/* Holds requests against the limits of a student: see limits.h. */
+/* Checks requests against a student's limits: see limits.h. */
 #include "server/access/limits.h"
 
 #include <stdint.h>
@@ -11,7 +11,7 @@ static bool is_limited(const struct caller *caller) {
     return caller->role != ROLE_LECTURER;
 }
 
-/* The largest value that a parameter of this declaration may have, or hold in its list. */
+/* The largest value that a parameter of this declaration, or an item of its list, may have. */
 static size_t parameter_limit(const struct student_limits *limits,
                               const struct parameter_declaration *declaration) {
     size_t allowance = declaration->cost_allowance > 0 ? declaration->cost_allowance : 1;
@@ -31,7 +31,7 @@ static size_t parameter_limit(const struct student_limits *limits,
     return SIZE_MAX;
 }
 
-/* The largest number that a whole number is or a list of them holds; 0 for other types. */
+/* The value of a whole number, or the largest value in a list of them; 0 for other types. */
 static int64_t largest_number(const struct parameter_set *set, size_t index) {
     const struct parameter_value *value = &set->values[index];
     int64_t largest = set->declarations[index].type == PARAMETER_INTEGER ? value->integer : 0;
@@ -47,8 +47,9 @@ void limits_check_parameters(const struct student_limits *limits, const struct c
         size_t limit = parameter_limit(limits, declaration);
         int64_t largest = set->values[i].is_set ? largest_number(set, i) : 0;
         if (largest > 0 && (uint64_t)largest > limit) {
-            parameter_faults_add(faults, declaration->name, "may be at most %zu in a student's run; got %lld",
-                                 limit, (long long)largest);
+            parameter_faults_add(faults, declaration->name,
+                                 "must be at most %zu in a student's run; got %lld", limit,
+                                 (long long)largest);
         }
     }
 }
@@ -90,13 +91,14 @@ bool limits_check_data(const struct student_limits *limits, const struct caller 
     size_t limit = limits_find_data(limits, caller);
     if (used + size > limit)
         return error_set(error, ERROR_LIMIT,
-                         "your data sets may have %zu bytes together; they have %zu, and this one %zu", limit,
-                         used, size);
+                         "your data sets may take %zu bytes in total; they take %zu, and this one would add"
+                         " %zu",
+                         limit, used, size);
     size_t limit_of_all = limits->all_data_mb * MEGABYTE;
     if (used_by_all + size > limit_of_all)
         return error_set(
             error, ERROR_LIMIT,
-            "all students' data sets may have %zu bytes together; they have %zu, and this one %zu",
+            "all students' data sets may take %zu bytes in total; they take %zu, and this one would add %zu",
             limit_of_all, used_by_all, size);
     return true;
 }

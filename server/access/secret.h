@@ -1,6 +1,5 @@
-/* Random texts that nobody can guess, and SHA-256 digests, by nettle, that take their place in memory and in
- * the store. Digests are compared with nettle's memeql_sec, which takes the same time wherever they differ.
- */
+/* Random texts that nobody can guess, and nettle's SHA-256 digests, which are kept in memory and in the store
+ * in their place. Compare digests with nettle's memeql_sec: it takes the same time wherever they differ. */
 #ifndef ATTNLAB_SERVER_ACCESS_SECRET_H
 #define ATTNLAB_SERVER_ACCESS_SECRET_H
 
@@ -16,9 +15,9 @@ enum {
     SECRET_DIGEST_TEXT_SIZE = 2 * SHA256_DIGEST_SIZE + 1
 };
 
-/* ERROR_UNAVAILABLE if the system gives no random numbers. */
+/* Makes a new secret. ERROR_UNAVAILABLE if the system provides no random numbers. */
 bool secret_create(char secret[SECRET_SIZE], struct error *error);
-/* Whether a text has the form of one; says nothing of whether it is known. */
+/* Whether a text has the form of a secret. It need not be one that attnlab has made. */
 bool secret_is_well_formed(const char *text);
 void secret_digest(const void *bytes, size_t size, unsigned char digest[SECRET_DIGEST_SIZE]);
 /* The digest in lower-case hexadecimal. */

@@ -1,4 +1,4 @@
-/* Reads or makes the lecturer's token: see token.h. */
+/* Reads or generates the lecturer's token: see token.h. */
 #include "server/access/token.h"
 
 #include "server/access/secret.h"
@@ -20,7 +20,8 @@ static bool take_token(const char *text, char token[TOKEN_SIZE], const char *sou
     for (size_t i = 0; i < length; i++) {
         if (text[i] <= ' ' || text[i] > '~') {
             return error_set(error, ERROR_INVALID,
-                             "the token in %.200s must consist of letters, digits and signs without spaces",
+                             "the token in %.200s must consist of letters, digits and punctuation, without"
+                             " spaces",
                              source);
         }
     }
@@ -40,7 +41,8 @@ static bool read_token_file(const struct options *options, const char *path, cha
     void *bytes = NULL;
     size_t size = 0;
     if (stat(path, &status) == 0 && status.st_mode & (S_IRGRP | S_IROTH))
-        log_write(options->log_level, LOG_WARNING, "others can read the token in %.300s: chmod 600 it", path);
+        log_write(options->log_level, LOG_WARNING,
+                  "other users can read the token in %.300s; run chmod 600 on it", path);
     if (!file_read(path, &bytes, &size, error))
         return false;
     bool is_taken = take_token(bytes, token, path, error);
@@ -48,7 +50,7 @@ static bool read_token_file(const struct options *options, const char *path, cha
     return is_taken;
 }
 
-/* The file appears whole or not at all. */
+/* Writes the token to a new file and renames it, so that the file appears whole or not at all. */
 static bool make_token_file(const char *path, struct error *error) {
     char secret[SECRET_SIZE];
     char partial[4200];
@@ -74,7 +76,7 @@ bool access_token_read(const struct options *options, char token[TOKEN_SIZE], ch
         return take_token(options->token, token, "ATTNLAB_TOKEN", error);
     int length = snprintf(made_file, size, "%s/attnlab.token", options->data);
     if (length >= (int)size)
-        return error_set(error, ERROR_INVALID, "the data directory's name is too long");
+        return error_set(error, ERROR_INVALID, "the path of the data directory is too long");
     if (access(made_file, F_OK) != 0 && !make_token_file(made_file, error))
         return false;
     return read_token_file(options, made_file, token, error);

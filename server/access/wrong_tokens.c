@@ -1,4 +1,4 @@
-/* A table of addresses with as many places as it ever needs to have: see wrong_tokens.h. */
+/* A table of addresses of fixed size: see wrong_tokens.h. */
 #include "server/access/wrong_tokens.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum { PLACE_COUNT = 256 };
 struct place {
     char address[INET6_ADDRSTRLEN]; /* "": free */
     unsigned count;
-    double began; /* with the first of them */
+    double began; /* when the first wrong token came */
 };
 
 struct wrong_tokens {
@@ -41,7 +41,7 @@ static bool is_past(const struct place *place, double now) {
     return now - place->began >= WRONG_TOKENS_SECONDS;
 }
 
-/* With the mutex held: the address' place, NULL where it has none. */
+/* The place of an address; NULL if it has none. The caller holds the mutex. */
 static struct place *find_place(struct wrong_tokens *tokens, const char *address) {
     for (size_t i = 0; i < PLACE_COUNT; i++)
         if (strcmp(tokens->places[i].address, address) == 0)
@@ -59,8 +59,8 @@ unsigned wrong_tokens_find_wait(struct wrong_tokens *tokens, const char *address
     return (unsigned)wait;
 }
 
-/* With the mutex held: a free place, or the one that was counted in least. Who comes from hundreds of
- * addresses at once gets others' places, and could guess from each of them anyway. */
+/* A free place, or the one with the fewest wrong tokens; the caller holds the mutex. Somebody with hundreds
+ * of addresses can push others out of the table, but could guess from each of those addresses anyway. */
 static struct place *take_place(struct wrong_tokens *tokens, double now) {
     struct place *taken = &tokens->places[0];
     for (size_t i = 0; i < PLACE_COUNT; i++) {

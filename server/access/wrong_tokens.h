@@ -1,6 +1,6 @@
-/* How many wrong tokens came from where. An address that has shown ten within a minute is not listened to
- * until that minute is over, be the next token wrong or right, or guessing would go on as before. Sessions
- * are no tokens and go on. Thread-safe. */
+/* Counts the wrong tokens of each address. After ten within a minute, all tokens from the address are refused
+ * until that minute is over. Right ones are refused too; otherwise guessing could go on. Sessions are not
+ * affected. Thread-safe. */
 #ifndef ATTNLAB_SERVER_ACCESS_WRONG_TOKENS_H
 #define ATTNLAB_SERVER_ACCESS_WRONG_TOKENS_H
 
@@ -15,7 +15,8 @@ struct wrong_tokens;
 struct wrong_tokens *wrong_tokens_open(struct error *error);
 void wrong_tokens_close(struct wrong_tokens *tokens);
 
-/* Seconds until this address is listened to; 0: now. `now` by clock_seconds(). */
+/* Seconds until tokens from this address are checked again; 0: they are now. `now` is from clock_seconds().
+ */
 unsigned wrong_tokens_find_wait(struct wrong_tokens *tokens, const char *address, double now);
 void wrong_tokens_count(struct wrong_tokens *tokens, const char *address, double now);
 
