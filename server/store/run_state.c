@@ -1,4 +1,4 @@
-/* What the table of run states says: see run_state.h. */
+/* Looks up the table of run states: see run_state.h. */
 #include "server/store/run_state.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #define NAME(state, name, successors) name,
 const char *const run_state_names[RUN_STATE_COUNT + 1] = {RUN_STATES(NAME, )};
 
-/* Bit `s` of a state's entry: the state `s` may follow it. */
+/* If state `s` may follow a state, bit `s` of that state's entry is set. */
 #define BIT(state)                          (1U << RUN_##state)
 #define SUCCESSORS(state, name, successors) (successors),
 static const unsigned successors_of[RUN_STATE_COUNT] = {RUN_STATES(SUCCESSORS, BIT)};

@@ -1,15 +1,15 @@
 /* The states of a run, each declared once.
  *
- * From this one table come the enumeration, the names in the API, in queries, in openapi.json, in the metrics
- * and on the page, which states are final, and which changes are allowed. A store keeps a state's number, so
- * a new state goes to the end and none is ever taken out. */
+ * This one table defines the enumeration, the names (in the API, in queries, in openapi.json, in the metrics
+ * and on the page), the final states, and the allowed changes of state. The store saves a state's number, so
+ * append a new state at the end and never remove one. */
 #ifndef ATTNLAB_SERVER_STORE_RUN_STATE_H
 #define ATTNLAB_SERVER_STORE_RUN_STATE_H
 
 #include <stdbool.h>
 
-/* Each state with its name and the states that may follow it; a final state has none. A run that a
- * restart interrupts is queued again, and a queued one fails if it cannot begin. */
+/* Each state with its name and the states that may follow it; none follow a final state. A run that a restart
+ * interrupts is queued again, and a queued run fails if it cannot begin. */
 #define RUN_STATES(STATE, TO)                                                                                \
     STATE(QUEUED, "queued", TO(RUNNING) | TO(FAILED) | TO(CANCELLED))                                        \
     STATE(RUNNING, "running", TO(QUEUED) | TO(SUCCEEDED) | TO(FAILED) | TO(CANCELLED))                       \

@@ -1,10 +1,10 @@
-/* The SQLite store: opening, locking and closing it.
+/* Opens, locks and closes the SQLite store.
  *
- * The database is DIRECTORY/attnlab.sqlite3 in WAL mode. Transactions that somebody is told of are synced to
- * the disk (synchronous = FULL: one fdatasync of the log a commit); an epoch's only reach the kernel
- * (NORMAL), which survives kill -9, and after a power cut SQLite falls back to an earlier commit, from which
- * training goes on to the same bits. DIRECTORY/attnlab.lock is held with flock while a process has the store
- * open. */
+ * The database is DIRECTORY/attnlab.sqlite3 in WAL mode. Acknowledged transactions are synced to the disk
+ * (synchronous = FULL: one fdatasync of the log per commit). An epoch's transaction only reaches the kernel
+ * (NORMAL): it survives kill -9; after a power cut SQLite falls back to an earlier commit, and training goes
+ * on from there to the same bits. While the store is open the process holds DIRECTORY/attnlab.lock with
+ * flock. */
 #include "server/store/sqlite.h"
 
 #include "server/store/sqlite_connection.h"
@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reading every page takes about a millisecond a megabyte, and a start is to take less than 100; larger
- * databases are only checked as they are read. */
+/* Reading every page takes about a millisecond per megabyte, and the daemon should start in less than 100 ms.
+ * The pages of larger databases are only checked when they are read. */
 enum { CHECKED_SIZE_LIMIT = 32 * 1024 * 1024 };
 
 static bool make_directory(const char *path, struct error *error) {
@@ -36,14 +36,14 @@ static bool make_directory(const char *path, struct error *error) {
         }
     struct stat status;
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return error_set(error, ERROR_UNAVAILABLE, "cannot make the data directory %.300s: %s", path,
+        return error_set(error, ERROR_UNAVAILABLE, "cannot create the data directory %.300s: %s", path,
                          strerror(errno));
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
         return error_set(error, ERROR_UNAVAILABLE, "the data directory %.300s is not a directory", path);
     return true;
 }
 
-/* Opens and locks the lock file; -1 on failure. It names the process that holds it. */
+/* Opens and locks the lock file, and writes the process's id to it. -1 on failure. */
 static int lock_directory(const char *directory, struct error *error) {
     char path[4096], holder[32] = "";
     snprintf(path, sizeof path, "%s/attnlab.lock", directory);
@@ -72,7 +72,7 @@ static int lock_directory(const char *directory, struct error *error) {
     return file;
 }
 
-/* Whether the database can be trusted: readable from the first page, and if it is small, on all of them. */
+/* Whether the database is intact: checks all pages of a small database, and the first page of a large one. */
 static bool database_is_sound(sqlite3 *database, const char *path) {
     struct stat status;
     bool small = stat(path, &status) == 0 && status.st_size <= CHECKED_SIZE_LIMIT;
@@ -89,7 +89,7 @@ static bool database_is_sound(sqlite3 *database, const char *path) {
     return sound;
 }
 
-/* Renames the database and its log, so that nothing is overwritten. */
+/* Renames the damaged database and its log to a name that is not in use. */
 static bool set_aside(const char *path, char *warning, size_t warning_size, struct error *error) {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     char stamp[32], target[4200], from[4200], to[4300];
@@ -105,16 +105,16 @@ static bool set_aside(const char *path, char *warning, size_t warning_size, stru
         snprintf(to, sizeof to, "%s%s", target, suffixes[i]);
         if (rename(from, to) != 0 && errno != ENOENT)
             return error_set(error, ERROR_UNAVAILABLE,
-                             "the database %.200s is damaged and cannot be set aside: %s", path,
+                             "the database %.200s is damaged and cannot be renamed: %s", path,
                              strerror(errno));
     }
-    snprintf(warning, warning_size, "the database was damaged; it is set aside as %s and a new one begun",
+    snprintf(warning, warning_size, "the database was damaged; it is kept as %s and a new one is used",
              target);
     return true;
 }
 
-/* Pages of 8 KiB suit values of 20 to 100 KB. Temporary files would be opened and unlinked in every epoch,
- * and need a writable /tmp: memory it is. */
+/* Pages of 8 KiB suit values of 20 to 100 KB. Temporary data stays in memory: temporary files would be opened
+ * and unlinked in every epoch, and would need a writable /tmp. */
 static bool writer_prepare(struct connection *writer, struct error *error) {
     int code = sqlite3_exec(writer->database,
                             "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
@@ -179,7 +179,7 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
                                 struct error *error) {
     warning[0] = '\0';
     if (strlen(data_directory) > 4000) {
-        error_set(error, ERROR_INVALID, "the data directory's name is too long");
+        error_set(error, ERROR_INVALID, "the path of the data directory is too long");
         return NULL;
     }
     struct sqlite_store *self = calloc(1, sizeof *self);

@@ -1,4 +1,4 @@
-/* Comparisons in the SQLite store: what their runs have in common. The runs themselves are in sqlite_runs.c.
+/* Comparisons in the SQLite store: only the settings that their runs share. For the runs see sqlite_runs.c.
  */
 #include "server/store/sqlite_parts.h"
 
@@ -48,7 +48,7 @@ static bool store_list_comparisons(struct store *store, const char *before, size
     return ok;
 }
 
-/* The foreign keys take the runs along, and theirs what belongs to them. */
+/* Foreign keys delete the comparison's runs, and in turn all rows that belong to the runs. */
 static bool store_delete_comparison(struct store *store, const char *id, struct error *error) {
     return row_delete(sqlite_store_of(store), "DELETE FROM comparisons WHERE id = ?", "comparison", id,
                       error);

@@ -1,5 +1,5 @@
-/* Connections, transactions and statements of the SQLite store, and what SQLite's failures mean to a user:
- * see sqlite_connection.h. */
+/* Connections, transactions and statements of the SQLite store, and messages for SQLite's failures: see
+ * sqlite_connection.h. */
 #include "server/store/sqlite_connection.h"
 
 #include <errno.h>
@@ -40,8 +40,8 @@ bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
 }
 
 bool connection_open(struct connection *connection, const char *path, int flags, struct error *error) {
-    /* Made here, so that only the owner may read it; SQLite gives its other files the same mode. Not once it
-     * is in use: closing any descriptor of a file drops the locks that this process has on it. */
+    /* Create the file here, readable only by its owner; SQLite gives its other files the same mode. Do not
+     * open it again for the readers: closing any descriptor of a file drops this process's locks on it. */
     int file = flags & SQLITE_OPEN_CREATE ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
     if (file >= 0)
         close(file);
@@ -61,8 +61,8 @@ void connection_close(struct connection *connection) {
     connection->database = NULL;
 }
 
-/* SQLite may have rolled back by itself (a full disk). Without memory rolling back may fail too: then the
- * next transaction does it before it begins. */
+/* SQLite may have rolled back by itself, as on a full disk. If memory has run out, rolling back may fail too;
+ * the next transaction then does it before it begins. */
 static int roll_back(sqlite3 *database) {
     return sqlite3_get_autocommit(database) ? SQLITE_OK
                                             : sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
@@ -88,8 +88,8 @@ bool transaction_begin(struct sqlite_store *store, bool durable, struct error *e
     return false;
 }
 
-/* Moves the log into the database, as far as it can be, and cuts it: on a full disk that gives room back for
- * small changes, such as that a run has failed. */
+/* Moves as much of the log as possible into the database and truncates it. On a full disk this makes room for
+ * small changes, such as recording that a run has failed. */
 static void shorten_log(sqlite3 *database) {
     sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
@@ -233,9 +233,9 @@ void column_identifier(sqlite3_stmt *statement, int column, char id[ID_SIZE]) {
     snprintf(id, ID_SIZE, "%s", text != NULL ? text : "");
 }
 
-/* Makes room for one more item of `size` bytes and zeroes it. NULL when out of memory. */
+/* Appends a zeroed item of `size` bytes. NULL if memory runs out. */
 static void *list_grow(struct row_list *list, size_t size, struct error *error) {
-    /* Doubles at the powers of two, so that no capacity need be kept. */
+    /* The capacity doubles at the powers of two, so it need not be stored. */
     if ((list->count & (list->count - 1)) == 0) {
         size_t capacity = list->count == 0 ? 1 : list->count * 2;
         void *grown = realloc(list->items, capacity * size);

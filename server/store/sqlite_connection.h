@@ -1,9 +1,9 @@
-/* Below all of the SQLite store: its three connections, transactions and statements.
+/* The lowest layer of the SQLite store: its three connections, transactions and statements.
  *
- * One connection writes and two read: one small values, for callers that must not wait, the other large ones.
- * Each has a lock, and in WAL mode a reader never waits for a writer. The helpers here keep the SQL files
- * short: a statement is prepared once, bound from a format string and reset by whoever stepped it. Only
- * sqlite*.c include this. */
+ * One connection writes. Two read: one reads small values, for callers that must not wait, the other large
+ * values. Each has a lock; in WAL mode a reader never waits for a writer. The helpers keep the SQL files
+ * short: a statement is prepared once, bound from a format string and reset by the function that stepped it.
+ * Only sqlite*.c include this. */
 #ifndef ATTNLAB_SERVER_STORE_SQLITE_CONNECTION_H
 #define ATTNLAB_SERVER_STORE_SQLITE_CONNECTION_H
 
@@ -17,7 +17,7 @@ enum { STATEMENT_LIMIT = 64 };
 struct connection {
     sqlite3 *database;
     pthread_mutex_t mutex;
-    bool synchronous_full; /* what PRAGMA synchronous is set to */
+    bool synchronous_full; /* whether PRAGMA synchronous is FULL, not NORMAL */
     /* Prepared statements by the address of their (literal) text. */
     const char *texts[STATEMENT_LIMIT];
     sqlite3_stmt *statements[STATEMENT_LIMIT];
@@ -27,9 +27,9 @@ struct connection {
 struct sqlite_store {
     struct store interface; /* first: a struct store * is a struct sqlite_store * */
     struct connection writer;
-    struct connection reader;      /* of a row or a few */
-    struct connection bulk_reader; /* of large values and long lists */
-    int lock_file;                 /* held locked while the store is open */
+    struct connection reader;      /* for one row or a few */
+    struct connection bulk_reader; /* for large values and long lists */
+    int lock_file;                 /* locked while the store is open */
     uint64_t generation;
     char path[4096]; /* of the database */
 };
@@ -38,55 +38,57 @@ static inline struct sqlite_store *sqlite_store_of(struct store *store) {
     return (struct sqlite_store *)store;
 }
 
-/* Records what SQLite says of its last failure on `database`. Returns false. */
+/* Describes SQLite's failure `code` on `database` in `error`. Returns false. */
 bool sqlite_error_set(struct error *error, sqlite3 *database, int code);
 
-/* `flags`: those of sqlite3_open_v2. With SQLITE_OPEN_CREATE the file is made if it is missing. */
+/* `flags` are those of sqlite3_open_v2. With SQLITE_OPEN_CREATE a missing file is created. */
 bool connection_open(struct connection *connection, const char *path, int flags, struct error *error);
 void connection_close(struct connection *connection);
 
-/* Locks the writer and begins; `durable`: a commit survives a power cut. When it returns false nothing is
- * locked. transaction_end commits where `ok`, rolls back otherwise, unlocks, and returns whether it is
- * committed. */
+/* transaction_begin locks the writer and begins; if it returns false, nothing is locked. If `durable`, the
+ * commit survives a power cut. transaction_end commits if `ok` and rolls back if not, unlocks the writer, and
+ * returns whether it committed. */
 bool transaction_begin(struct sqlite_store *store, bool durable, struct error *error);
 bool transaction_end(struct sqlite_store *store, bool ok, struct error *error);
 
-/* The statement of a literal text, bound: `format` has one letter a value: t text or NULL (const char *), i
- * int64_t, z size_t, r double (NAN: null), b blob (const void *, size_t). Borrowed values must
- * outlive the stepping. NULL on failure. The connection must be locked. */
+/* Prepares `text`, which must be a literal, and binds the values. `format` has one letter per value: t text
+ * or NULL (const char *), i int64_t, z size_t, r double (null if not finite), b blob (const void *, size_t).
+ * Borrowed values must outlive the stepping. NULL on failure. The connection must be locked. */
 sqlite3_stmt *statement_bind(struct connection *connection, struct error *error, const char *text,
                              const char *format, ...);
-/* Steps a statement that gives no rows; resets it. *changes (may be NULL): rows changed. */
+/* Steps a statement that returns no rows, then resets it. Sets *changes, unless it is NULL, to the number of
+ * changed rows. */
 bool statement_run(struct connection *connection, sqlite3_stmt *statement, int *changes, struct error *error);
-/* True while there is a row. At the end, or on failure (then *ok is cleared and error set), resets it. */
+/* Returns true while there is a row. Resets the statement at the end and on failure, which also clears *ok
+ * and sets the error. */
 bool statement_next(struct connection *connection, sqlite3_stmt *statement, bool *ok, struct error *error);
 void statement_reset(sqlite3_stmt *statement);
-/* bind and run at once. */
+/* Binds and runs a statement. */
 #define STATEMENT_EXECUTE(connection, error, ...)                                                            \
     statement_run(connection, statement_bind(connection, error, __VA_ARGS__), NULL, error)
 
-/* A column's text or blob, copied; NULL for null. Clears *ok when out of memory. */
+/* A copy of a column's text or blob; NULL for a null text. Clears *ok if memory runs out. */
 char *column_text(sqlite3_stmt *statement, int column, bool *ok, struct error *error);
 void *column_blob(sqlite3_stmt *statement, int column, size_t *size, bool *ok, struct error *error);
 void column_identifier(sqlite3_stmt *statement, int column, char id[ID_SIZE]);
 
-/* What a row becomes: `read` fills in a record of `size` bytes that was zeroed, `clear` (may be NULL)
- * releases what it owns. */
+/* How to turn a row into a record: `read` fills in a zeroed record of `size` bytes; `clear` (may be NULL)
+ * releases the memory that the record owns. */
 struct row_kind {
     size_t size;
     bool (*read)(sqlite3_stmt *row, void *record, struct error *error);
     void (*clear)(void *record);
 };
 struct row_list {
-    void *items; /* an array of records, malloc; NULL without any */
+    void *items; /* an array of records (malloc); NULL if there are none */
     size_t count;
 };
-/* All rows of a bound statement. On failure *ok is cleared, error set and the list empty. */
+/* All rows of a bound statement. On failure clears *ok, sets the error and returns an empty list. */
 struct row_list statement_list(struct connection *connection, sqlite3_stmt *statement,
                                const struct row_kind *kind, bool *ok, struct error *error);
 
-/* For statements (literal texts) with one parameter, the name of a row, which is a `what`: "run". These lock
- * the connection themselves. */
+/* The row_ functions run a statement (a literal text) whose one parameter is the name of a row. `what` is the
+ * kind of row for messages, such as "run". They lock the connection themselves. */
 /* Reads the row into `record`. ERROR_MISSING if there is none; on failure the record is cleared. */
 bool row_find(struct connection *connection, const struct row_kind *kind, const char *text, const char *what,
               const char *name, void *record, struct error *error);
@@ -95,7 +97,7 @@ bool row_read_text(struct connection *connection, const char *text, const char *
                    struct error *error);
 bool row_read_blob(struct connection *connection, const char *text, const char *name, void **bytes,
                    size_t *size, struct error *error);
-/* Deletes the row, durably and in a transaction of its own. ERROR_MISSING if there is none. */
+/* Deletes the row durably, in its own transaction. ERROR_MISSING if there is none. */
 bool row_delete(struct sqlite_store *store, const char *text, const char *what, const char *name,
                 struct error *error);
 

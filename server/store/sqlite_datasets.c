@@ -39,7 +39,7 @@ static bool store_add_dataset(struct store *store, const struct dataset_record *
         dataset->size_bytes);
     bool ok = statement_run(&self->writer, statement, &changes, error);
     if (ok && changes == 0)
-        ok = error_set(error, ERROR_CONFLICT, "there is a data set %s already", dataset->name);
+        ok = error_set(error, ERROR_CONFLICT, "there is already a data set %s", dataset->name);
     return transaction_end(self, ok, error);
 }
 
@@ -108,7 +108,7 @@ static void store_put_cache(struct store *store, const char *key, const void *by
     struct sqlite_store *self = sqlite_store_of(store);
     if (size > CACHE_BYTES_LIMIT || !transaction_begin(self, false, NULL))
         return;
-    /* Newest first, the running total says which entries are beyond the limit. */
+    /* A running total from the newest entry to the oldest finds the entries beyond the limit. */
     bool ok =
         STATEMENT_EXECUTE(&self->writer, NULL, "INSERT OR REPLACE INTO cache (key, bytes) VALUES (?, ?)",
                           "tb", key, bytes, size) &&

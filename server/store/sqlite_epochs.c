@@ -1,8 +1,9 @@
-/* What a training run leaves behind after each epoch, in the SQLite store: a row of metrics, a set of
- * weights, and the newest checkpoint, all in one transaction.
+/* The data of each epoch of a training run in the SQLite store: a row of metrics, a set of weights, and the
+ * newest checkpoint, all saved in one transaction.
  *
- * The weights of at most 64 epochs or 16 MiB are kept a run: beyond that only every second, fourth, ...
- * epoch, and always the first and the last. Which ones follows from the epoch's number alone. */
+ * A run keeps the weights of at most 64 epochs or 16 MiB. Beyond that it keeps only every second, fourth, ...
+ * epoch, and always the first and the last. The choice depends only on the newest epoch's number and the size
+ * of the weights. */
 #include "server/store/sqlite_parts.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 
 enum { KEPT_EPOCHS_LIMIT = 64, KEPT_BYTES_LIMIT = 16 * 1024 * 1024 };
 
-/* The smallest power of two at which 0, its multiples and `epoch` itself are within the limits. */
+/* The smallest power of two such that epoch 0, its multiples and `epoch` itself are within the limits. */
 static size_t kept_stride(size_t epoch, size_t weight_bytes) {
     size_t limit = KEPT_EPOCHS_LIMIT;
     if (weight_bytes > 0 && KEPT_BYTES_LIMIT / weight_bytes < limit)
@@ -129,8 +130,8 @@ static bool store_read_weights(struct store *store, const char *run_id, size_t e
     }
     pthread_mutex_unlock(&reader->mutex);
     if (ok && bytes == NULL)
-        ok = any ? error_set(error, ERROR_MISSING, "this run has kept no weights")
-                 : error_set(error, ERROR_MISSING, "the weights of epoch %zu are not kept", epoch);
+        ok = any ? error_set(error, ERROR_MISSING, "this run has no stored weights")
+                 : error_set(error, ERROR_MISSING, "the weights of epoch %zu are not stored", epoch);
     *weights = bytes;
     *count = size / sizeof(float);
     return ok;

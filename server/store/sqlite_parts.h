@@ -1,5 +1,5 @@
-/* The parts of the SQLite store's table of functions: each file adds its own, and the opener calls them all.
- */
+/* The parts of the SQLite store: each file installs its functions in the table, and the opener calls every
+ * installer. */
 #ifndef ATTNLAB_SERVER_STORE_SQLITE_PARTS_H
 #define ATTNLAB_SERVER_STORE_SQLITE_PARTS_H
 
@@ -11,7 +11,7 @@ void sqlite_epochs_install(struct store *store);
 void sqlite_datasets_install(struct store *store);
 void sqlite_events_install(struct store *store);
 
-/* Inside a transaction: stores the events of a change. */
+/* Stores the events of a change. Must be called inside a transaction. */
 bool sqlite_events_insert(struct connection *writer, const struct event_record *events, size_t count,
                           struct error *error);
 

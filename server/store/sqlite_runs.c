@@ -146,7 +146,7 @@ static bool store_list_runs(struct store *store, const struct run_filter *filter
 
 enum { STATES_TEXT_SIZE = 4 * RUN_STATE_COUNT + 3 };
 
-/* The states that are not final as a JSON array of their numbers, for SQLite's json_each. */
+/* Writes the numbers of the states that are not final as a JSON array, for SQLite's json_each. */
 static void write_unfinished_states(char text[STATES_TEXT_SIZE]) {
     size_t length = 0;
     for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
@@ -163,7 +163,7 @@ static bool store_list_unfinished_runs(struct store *store, struct run_record **
     bool ok = true;
     write_unfinished_states(unfinished);
     pthread_mutex_lock(&reader->mutex);
-    /* Those that were running come first: they had waited longer. */
+    /* Runs that were running come first, because they have waited longer. */
     sqlite3_stmt *statement =
         statement_bind(reader, error,
                        "SELECT " RUN_COLUMNS " FROM runs WHERE state IN (SELECT value FROM json_each(?1))"

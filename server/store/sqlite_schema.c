@@ -1,13 +1,13 @@
 /* The tables of the SQLite store, as a list of migrations.
  *
- * PRAGMA user_version counts the migrations that a database has had; opening one applies the rest, each in a
- * transaction of its own. A migration that has been released is never edited: a change is a new one. */
+ * PRAGMA user_version counts the migrations that have been applied to a database; opening it applies the
+ * rest, each in its own transaction. Never edit a migration that has been released: add a new one. */
 #include "server/store/sqlite_schema.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* "atlb": tells our databases from others. */
+/* "atlb": marks a database as attnlab's. */
 enum { STORE_APPLICATION_ID = 0x61746c62 };
 
 static const char *const migrations[STORE_SCHEMA_VERSION] = {
@@ -37,13 +37,13 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     " row_count INTEGER NOT NULL, class_count INTEGER NOT NULL, word_count INTEGER NOT NULL,"
     " is_text INTEGER NOT NULL, owner TEXT NOT NULL, bytes BLOB NOT NULL);"
     "CREATE TABLE cache (number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL);",
-    /* 3: large results apart from their runs */
+    /* 3: large results are stored apart from their runs */
     "CREATE TABLE results (run TEXT PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, json TEXT NOT NULL);"
     "INSERT INTO results SELECT id, result FROM runs WHERE length(CAST(result AS BLOB)) > 16384;"
     "UPDATE runs SET result = NULL WHERE id IN (SELECT run FROM results);",
-    /* 4: how often a run was started without getting on */
+    /* 4: how often a run was started without progress */
     "ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;",
-    /* 5: when it last was */
+    /* 5: when a run was last started */
     "ALTER TABLE runs ADD COLUMN attempted_ms INTEGER NOT NULL DEFAULT 0;",
 };
 
@@ -65,7 +65,7 @@ static bool execute(sqlite3 *database, const char *text, struct error *error) {
     return code == SQLITE_OK || sqlite_error_set(error, database, code);
 }
 
-/* One step, from `version` to `version` + 1. */
+/* Migrates one step, from `version` to `version` + 1. */
 static bool migrate_one(sqlite3 *database, int version, struct error *error) {
     char finish[96];
     snprintf(finish, sizeof finish, "PRAGMA user_version = %d; PRAGMA application_id = %d", version + 1,

@@ -1,12 +1,13 @@
-/* The tables of the SQLite store, and how older databases get them. */
+/* The tables of the SQLite store, and the migration of older databases to them. */
 #ifndef ATTNLAB_SERVER_STORE_SQLITE_SCHEMA_H
 #define ATTNLAB_SERVER_STORE_SQLITE_SCHEMA_H
 
 #include "server/store/sqlite_connection.h"
 
-enum { STORE_SCHEMA_VERSION = 5 }; /* what this program writes */
+enum { STORE_SCHEMA_VERSION = 5 }; /* the version that this program writes */
 
-/* Brings the database to `version` (STORE_SCHEMA_VERSION but in tests), one transaction a step. */
+/* Migrates the database to `version`, with one transaction per step. Only tests pass anything but
+ * STORE_SCHEMA_VERSION. */
 bool schema_migrate(sqlite3 *database, int version, struct error *error);
 
 #endif

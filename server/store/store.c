@@ -1,4 +1,4 @@
-/* The records that every store gives out: copying and clearing them. */
+/* Copies and clears the records that every store returns. */
 #include "server/store/store.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ void run_records_free(struct run_record *records, size_t count) {
     free(records);
 }
 
-/* Copies a text that may be NULL; clears *ok when memory runs out. */
+/* Copies a text that may be NULL; clears *ok if memory runs out. */
 static char *text_copy(const char *text, bool *ok) {
     if (text == NULL)
         return NULL;

@@ -1,13 +1,12 @@
-/* The store: what outlives the process.
+/* The store: all data that outlives the process.
  *
- * One interface, a table of functions: SQLite in the data directory stands behind it (sqlite.h); a
- * database shared by several machines can take its place. Every function is one transaction and may be called
- * from any thread. Acknowledged changes (runs added, ended by a user, deleted; data sets) also survive a
- * power cut when the function returns; epochs survive the death of the process at any instant, and after a
- * power cut at worst the last of them are trained again, to the same bits.
+ * The interface is a table of functions. SQLite in the data directory implements it (sqlite.h); a database
+ * shared by several machines could do so instead. Every function is one transaction and may be called from
+ * any thread. When it returns, an acknowledged change (a run that was added, ended by a user or deleted; a
+ * data set) survives even a power cut. Epochs survive the death of the process at any instant; after a power
+ * cut, at worst the last ones are trained again, to the same bits.
  *
- * May call system and core (the metrics of an epoch). Called by runs, access (sessions, owners) and
- * api. */
+ * May call system and core (the metrics of an epoch). Called by runs, access (sessions, owners) and api. */
 #ifndef ATTNLAB_SERVER_STORE_STORE_H
 #define ATTNLAB_SERVER_STORE_STORE_H
 
@@ -20,35 +19,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A run as stored and shown. Texts are owned by the record (malloc); those marked may be NULL. */
+/* A run as stored and shown. The record owns its texts (malloc); only those marked may be NULL. */
 struct run_record {
     char id[ID_SIZE];
     char *experiment;
-    char *name;            /* "" where none was given */
-    char *parameters_json; /* an object, defaults filled in */
+    char *name;            /* "" if the user gave none */
+    char *parameters_json; /* an object, with the defaults filled in */
     enum run_state state;
     size_t progress_done, progress_total;
     char progress_unit[32];
     int64_t created_ms, started_ms, finished_ms; /* milliseconds since 1970; 0: not yet */
-    char *result_json;                           /* NULL until it succeeded, or if it is large: see below */
-    char *error;                                 /* NULL unless it failed */
-    char comparison[ID_SIZE];                    /* "" where it belongs to none */
-    size_t comparison_variant, comparison_seed;  /* its row and its place in the row */
-    char *owner;                                 /* who may cancel and delete it; "" for everybody */
-    size_t attempts; /* how often it was started since its last epoch; one that was cut off by a clean end of
-                      * the service does not count, nor one soon after another */
-    int64_t attempted_ms; /* the last start that counts */
+    char *result_json;                           /* NULL until the run succeeds, or if large: see below */
+    char *error;                                 /* NULL unless the run failed */
+    char comparison[ID_SIZE];                    /* "" if the run belongs to no comparison */
+    size_t comparison_variant, comparison_seed;  /* row and column in the comparison */
+    char *owner;                                 /* may cancel and delete the run; "": everybody may */
+    size_t attempts; /* starts since the last epoch; a start that a clean shutdown cut off does not count, nor
+                      * one soon after another */
+    int64_t attempted_ms; /* time of the last start that counts */
 };
-/* A larger result is kept apart, so that whoever looks for a run or lists many reads none of it: records come
- * without it, and read_result gives it. */
+/* A larger result is stored apart, so that finding a run or listing many does not read it. Records come
+ * without it; read_result returns it. */
 enum { SMALL_RESULT_MAXIMUM = 16 << 10 };
 bool run_record_lacks_result(const struct run_record *record);
 bool result_is_large(const char *result_json); /* NULL: it is not */
-/* The one way in which a run's state changes. ERROR_INTERNAL if `next` may not follow the present state,
- * which then stays. */
+/* Changes a run's state; no other code may. ERROR_INTERNAL, and no change, if `next` may not follow the
+ * current state. */
 bool run_record_set_state(struct run_record *record, enum run_state next, struct error *error);
 void run_record_clear(struct run_record *record);
-/* A list of them. */
+/* Frees an array of records. */
 void run_records_free(struct run_record *records, size_t count);
 bool run_record_copy(struct run_record *copy, const struct run_record *record, struct error *error);
 
@@ -65,7 +64,7 @@ void comparison_record_clear(struct comparison_record *record);
 
 enum event_kind { EVENT_STATE, EVENT_EPOCH, EVENT_STEP, EVENT_ATTENTION, EVENT_END };
 
-/* An event as stored: `payload` NULL means that it is made from the run's record (the run has ended, so the
+/* An event as stored. If `payload` is NULL, it is made from the run's record (the run has ended, so the
  * record no longer changes). Step events are never stored. */
 struct event_record {
     uint64_t id;
@@ -102,65 +101,67 @@ struct dataset_record {
 };
 void dataset_record_clear(struct dataset_record *record);
 
-/* Functions that give something out allocate it; `*items` is released by clearing each and free(). Looking up
- * what does not exist is ERROR_MISSING. A full disk or failing device is ERROR_UNAVAILABLE and leaves the
- * store as it was. */
+/* The functions allocate the records and arrays that they return: clear each record, then free() the array.
+ * ERROR_MISSING if the thing looked up does not exist; ERROR_UNAVAILABLE on a full disk or failing device,
+ * which leaves the store unchanged. */
 struct store {
     void (*close)(struct store *store);
 
-    /* A number that grows with every opening of the store: the high part of event ids. */
+    /* A number that grows each time the store is opened: the high part of event ids. */
     uint64_t (*generation)(struct store *store);
 
-    /* Adds `count` runs, and the comparison they form where it isn't NULL: all of it or nothing. */
+    /* Adds `count` runs and their comparison, unless it is NULL: either all of them or nothing. */
     bool (*add_runs)(struct store *store, const struct comparison_record *comparison,
                      const struct run_record *runs, size_t count, const struct event_record *events,
                      size_t event_count, struct error *error);
-    /* Writes state, progress, times, attempts, result and error. A run that ended loses its checkpoint.
-     * `acknowledged`: somebody is told that this happened, so it must survive a power cut. */
+    /* Writes state, progress, times, attempts, result and error. A run that has ended loses its checkpoint.
+     * If `acknowledged`, somebody will be told of the change, so it must survive a power cut. */
     bool (*update_run)(struct store *store, const struct run_record *run, bool acknowledged,
                        const struct event_record *events, size_t event_count, struct error *error);
     bool (*save_epoch)(struct store *store, const char *run_id, const struct epoch_record *epoch,
                        const struct event_record *events, size_t event_count, struct error *error);
     bool (*find_run)(struct store *store, const char *id, struct run_record *run, struct error *error);
-    /* A result that a record lacks, released with free(); NULL where there is none. */
+    /* The result that a record lacks (free()); NULL if there is none. */
     bool (*read_result)(struct store *store, const char *id, char **result_json, struct error *error);
     /* Newest first. */
     bool (*list_runs)(struct store *store, const struct run_filter *filter, struct run_record **runs,
                       size_t *count, struct error *error);
-    /* The runs that have not ended: those that were running, then the others, each oldest first. */
+    /* The runs that have not ended: first those that were running, then the others, each oldest first. */
     bool (*list_unfinished_runs)(struct store *store, struct run_record **runs, size_t *count,
                                  struct error *error);
     bool (*delete_run)(struct store *store, const char *id, struct error *error);
-    /* The service ends cleanly: what is running was attempted in vain through no fault of its own. */
+    /* Resets the attempts of the running runs when the service shuts down cleanly: it was not they that
+     * failed. */
     bool (*forgive_attempts)(struct store *store, struct error *error);
 
     bool (*find_comparison)(struct store *store, const char *id, struct comparison_record *comparison,
                             struct error *error);
     bool (*list_comparisons)(struct store *store, const char *before, size_t limit,
                              struct comparison_record **comparisons, size_t *count, struct error *error);
-    /* With all its runs. */
+    /* Deletes the comparison and all its runs. */
     bool (*delete_comparison)(struct store *store, const char *id, struct error *error);
 
-    /* By epoch; released with free(). */
+    /* Ordered by epoch; released with free(). */
     bool (*read_metrics)(struct store *store, const char *run_id, struct epoch_metrics **rows, size_t *count,
                          struct error *error);
-    /* The epochs whose weights are kept, in order: 0 and the last always, the middle thinned where they are
-     * many; released with free(). */
+    /* The epochs whose weights are stored, in order: always 0 and the last; if there are many, only some of
+     * those between. Released with free(). */
     bool (*list_epochs_kept)(struct store *store, const char *run_id, size_t **epochs, size_t *count,
                              struct error *error);
-    /* The weights after `epoch`, of the last kept epoch where it is STORE_LAST_EPOCH; `found` tells which.
-     * Released with free(). */
+    /* The weights after `epoch`, or those of the last stored epoch if `epoch` is STORE_LAST_EPOCH. Sets
+     * *found to the epoch. Released with free(). */
     bool (*read_weights)(struct store *store, const char *run_id, size_t epoch, size_t *found,
                          float **weights, size_t *count, struct error *error);
-    /* The newest checkpoint; *bytes NULL where there is none. Released with free(). */
+    /* The newest checkpoint; *bytes is NULL if there is none. Released with free(). */
     bool (*read_checkpoint)(struct store *store, const char *run_id, void **bytes, size_t *size,
                             struct error *error);
 
-    /* Up to `limit` stored events with `after` < id < `before`, of one run or (NULL) of all, in order. */
+    /* Up to `limit` stored events with `after` < id < `before`, in order, of one run or, if `run_id` is NULL,
+     * of all. */
     bool (*read_events)(struct store *store, const char *run_id, uint64_t after, uint64_t before,
                         size_t limit, struct event_record **events, size_t *count, struct error *error);
 
-    /* ERROR_CONFLICT where the name is taken. */
+    /* ERROR_CONFLICT if the name is taken. */
     bool (*add_dataset)(struct store *store, const struct dataset_record *dataset, const void *bytes,
                         struct error *error);
     bool (*list_datasets)(struct store *store, struct dataset_record **datasets, size_t *count,
@@ -169,11 +170,11 @@ struct store {
                          size_t *size, struct error *error);
     bool (*delete_dataset)(struct store *store, const char *name, struct error *error);
 
-    /* A cache that may forget: the oldest entries go where all exceed 64 MiB. `put` ignores failures. */
+    /* A cache that may forget: beyond 64 MiB in total it drops the oldest entries. `put` ignores failures. */
     bool (*get_cache)(struct store *store, const char *key, void **bytes, size_t *size);
     void (*put_cache)(struct store *store, const char *key, const void *bytes, size_t size);
 
-    /* Small named texts of the service itself; *value NULL where there is none. */
+    /* Small named texts of the service itself; *value is NULL if there is none of this name. */
     bool (*read_setting)(struct store *store, const char *name, char **value, struct error *error);
     bool (*write_setting)(struct store *store, const char *name, const char *value, struct error *error);
 };
