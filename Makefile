@@ -60,8 +60,8 @@ UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
 
-.PHONY: program help all debug compile_commands.json run install deps test-deps lint-deps test unit \
-	unit-programs api-test browser-test reference-test bench fuzz fuzz-programs format lint lint-format \
+.PHONY: program help all debug compile_commands.json run install deps test-deps coverage-deps lint-deps test unit \
+	unit-programs api-test browser-test reference-test coverage bench fuzz fuzz-programs format lint lint-format \
 	lint-includes lint-c lint-scripts lint-page clean
 .SECONDARY:
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -140,6 +140,16 @@ unit: unit-programs ## run the unit tests
 api-test browser-test reference-test: test-deps all ## run the suite of this name
 	tests/run --build $(BUILD) $(@:%-test=%)
 
+# A line counts as covered if a unit or an API test executes it in a process that ends by itself or by SIGTERM. Threads
+# count atomically; the limits are percentages of lines. Without the published network, which takes long without -O2.
+COVERAGE_LIMITS = core:95 server:88
+coverage: coverage-deps ## count the lines of core and server that tests execute; fail below the limits
+	$(MAKE) -s -j$$(nproc) BUILD=build-coverage CFLAGS='-O1 -g --coverage -fprofile-update=prefer-atomic' \
+		LDFLAGS=--coverage all unit-programs
+	find build-coverage -name '*.gcda' -delete
+	ATTNLAB_ASSETS=none ATTNLAB_KILLS=5 tests/run --build build-coverage --jobs $$(nproc) unit api
+	@tests/coverage build-coverage $(COVERAGE_LIMITS)
+
 bench: all $(BENCH_PROGRAMS) ## measure against PyTorch (python3-torch) and the service under load
 	tests/bench/run $(BUILD)/attnlab
 
@@ -194,6 +204,7 @@ lint-page: lint-deps
 DEBIAN_PACKAGES = gcc libc6-dev pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev libopenblas-pthread-dev \
 	libhdf5-dev zlib1g-dev nettle-dev libutf8proc-dev libjs-chart.js
 DEBIAN_TEST_PACKAGES = check chromium curl $(if $(shell command -v npm),,nodejs npm)
+DEBIAN_COVERAGE_PACKAGES = gcovr
 # The linter compiles the sources, so it needs their libraries; clang only recommends its own sanitizers and fuzzer.
 DEBIAN_LINT_PACKAGES = clang libclang-rt-14-dev clang-format clang-tidy cppcheck shellcheck $(if $(shell command -v npm),,nodejs npm)
 
@@ -217,6 +228,9 @@ deps: ## install what the build needs (Debian, by apt)
 test-deps: ## install what the tests need
 	$(call install_packages,$(DEBIAN_TEST_PACKAGES),0)
 	@$(MAKE) -s tests/node_modules/.package-lock.json
+
+coverage-deps: test-deps ## install what `make coverage` needs
+	$(call install_packages,$(DEBIAN_COVERAGE_PACKAGES),0)
 
 lint-deps: ## install what `make lint` and `make fuzz` need
 	$(call install_packages,$(DEBIAN_PACKAGES) $(DEBIAN_LINT_PACKAGES),0)
