@@ -37,11 +37,6 @@ CORE_LIBS = $(eval CORE_LIBS := $(call packages,--libs,$(CORE_PACKAGES)) \
 	$(OPENBLAS_FOLDER:%=-Wl$(comma)-rpath$(comma)%) -lm)$(CORE_LIBS)
 SERVER_CFLAGS = $(eval SERVER_CFLAGS := $(call packages,--cflags,$(SERVER_PACKAGES)))$(SERVER_CFLAGS)
 SERVER_LIBS = $(eval SERVER_LIBS := $(call packages,--libs,$(SERVER_PACKAGES)))$(SERVER_LIBS)
-# The program loads HDF5 only when it reads a weight file (server/formats/hdf5_library.h), by the name that a linker
-# would note.
-HDF5_FOLDERS = $(filter -L%,$(shell $(PKG_CONFIG) --libs-only-L hdf5))
-HDF5_FILE = $(shell $(CC) $(HDF5_FOLDERS:-L%=-B%) -print-file-name=libhdf5.so)
-HDF5_NAME = $(shell readelf -d $(HDF5_FILE) | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 CHECK_LIBS = $(eval CHECK_LIBS := $(call packages,--libs,check))$(CHECK_LIBS)
 LINK = $(CC) $(SANITIZE_FLAGS) -pthread -Wl,--as-needed
 
@@ -53,7 +48,10 @@ BENCH_SOURCES := $(wildcard tests/bench/*.c)
 SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' server/*/* .ci/* tests/* tests/*/*)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
-SERVER_OBJECTS := $(SERVER_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/assets_embedded.o
+# attnlab-hdf5, which attnlab starts to read a weight file and finds beside itself: only it is linked with HDF5.
+HELPER_SOURCES := $(filter server/hdf5/%,$(SERVER_SOURCES)) server/formats/weight_exchange.c server/system/sandbox.c
+HELPER_OBJECTS := $(HELPER_SOURCES:%.c=$(BUILD)/%.o)
+SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/hdf5/%,$(SERVER_SOURCES))) $(BUILD)/assets_embedded.o
 # What tests of the server link: all of it but main().
 SERVER_PARTS := $(filter-out $(BUILD)/server/commands/main.o,$(SERVER_OBJECTS))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
@@ -75,7 +73,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z_. -]*:.*## / { count = split($$1, names, " "); \
 		for (i = 1; i <= count; i++) printf "  make %-22s %s\n", names[i], $$2 }' $(firstword $(MAKEFILE_LIST))
 
-all: $(BUILD)/libcore.a $(if $(wildcard server/commands/main.c),$(BUILD)/attnlab) ## build the program, build/attnlab
+all: $(BUILD)/libcore.a $(if $(wildcard server/commands/main.c),$(BUILD)/attnlab $(BUILD)/attnlab-hdf5) ## build the program, build/attnlab
 
 run: all ## build, then start the service and print its address
 	@$(BUILD)/attnlab serve $(ARGS)
@@ -84,7 +82,7 @@ debug: ## build the program for a debugger, without optimization: build-debug/at
 	@$(MAKE) -s BUILD=build-debug CFLAGS='-O0 -g3'
 
 install: all ## install the program: PREFIX, DESTDIR
-	install -D -m 755 $(BUILD)/attnlab $(DESTDIR)$(PREFIX)/bin/attnlab
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/attnlab $(BUILD)/attnlab-hdf5
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	$(AR) rcs $@.new $^ && mv $@.new $@
@@ -98,14 +96,14 @@ $(BUILD)/assets_embedded.c: server/http/embed_assets.sh $(wildcard $(CHARTJS)) $
 $(BUILD)/assets_embedded.o: $(BUILD)/assets_embedded.c
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/attnlab: $(SERVER_OBJECTS) $(BUILD)/libcore.a
-	$(LINK) -o $@ $^ $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
+$(BUILD)/attnlab: $(SERVER_OBJECTS)
+$(BUILD)/attnlab-hdf5: $(HELPER_OBJECTS)
+$(BUILD)/attnlab $(BUILD)/attnlab-hdf5: $(BUILD)/libcore.a
+	$(LINK) -o $@ $(filter %.o,$^) $< $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
 # Kernels for machines with AVX2 or AVX-512; chosen at run time, so only these files may use their instructions.
 $(BUILD)/%_avx2.o: EXTRA_CFLAGS = -mavx2 -mfma
 $(BUILD)/%_avx512.o: EXTRA_CFLAGS = -mavx512f
-
-$(BUILD)/server/formats/hdf5_library.o: EXTRA_CFLAGS = -DHDF5_LIBRARY='"$(HDF5_NAME)"'
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -114,6 +112,12 @@ $(BUILD)/%.o: %.c
 # Each test_x.c below tests/unit is a program of its own; those of the server link its parts too.
 $(BUILD)/tests/unit/server/%: $(BUILD)/tests/unit/server/%.o $(SERVER_PARTS) $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
+
+$(addprefix $(BUILD)/tests/unit/server/formats/test_,keras_weights published_network): \
+	| $(BUILD)/tests/unit/server/formats/attnlab-hdf5
+$(BUILD)/tests/unit/server/formats/attnlab-hdf5: $(BUILD)/attnlab-hdf5
+	@mkdir -p $(@D)
+	ln -srf $< $@
 
 $(BUILD)/tests/unit/core/%: $(BUILD)/tests/unit/core/%.o $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(CORE_LIBS) $(LDFLAGS)

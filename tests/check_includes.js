@@ -20,15 +20,17 @@ core/layers/positions   core  core/random  core/layers
 core/layers/attention   core  core/math  core/random  core/layers  core/layers/positions
 core/layers/blocks      core  core/layers  core/layers/positions  core/layers/attention
 core/model              core  core/math  core/random  core/layers/*  core/parameters
-core/tasks              core  core/random
+core/tasks              core  core/random  <utf8proc.h>
 core/training           core  core/math  core/random  core/model  core/parameters  core/tasks
 core/pretrained         core  core/math
-core/experiments        core/*
+core/experiments        core/*  <nettle/base64.h>
 server/system           core  <pthread.h>
-server/formats          core/*  server/system  <jansson.h>  <hdf5.h>
+server/formats          core/*  server/system  <jansson.h>
+server/hdf5             core  core/pretrained  server/formats  server/system  <hdf5.h>
 server/store            core  core/experiments  server/system  <sqlite3.h>  <pthread.h>
 server/runs             core/*  server/formats  server/store  server/system  <jansson.h>  <pthread.h>
-server/access           core  core/parameters  server/runs  server/formats  server/store  server/system  <pthread.h>
+server/access           core  core/parameters  server/runs  server/formats  server/store  server/system  <pthread.h>  \
+                        <nettle/sha2.h>  <nettle/base16.h>  <nettle/memops.h>
 server/http             core  core/parameters  server/access  server/runs  server/formats  server/system  \
                         <microhttpd.h>  <jansson.h>  <pthread.h>
 server/api              core/*  server/http  server/access  server/runs  server/formats  server/store  server/system  <jansson.h>
@@ -36,7 +38,7 @@ server/commands         core/*  server/*  <pthread.h>
 tests/reference         core/*
 tests/unit
 tests/unit/core         core/*  tests/*  <pthread.h>
-tests/unit/server       core/*  server/*  tests/*  <jansson.h>  <pthread.h>
+tests/unit/server       core/*  server/*  tests/*  <jansson.h>  <pthread.h>  <hdf5.h>
 tests/bench             core/*  tests/*
 tests/fuzz              core/*  server/*  tests/*  <jansson.h>
 tests/support           core/*  <jansson.h>

@@ -81,17 +81,19 @@ static bool recall_block(const struct data_source *data, const char *key, float 
     return fits;
 }
 
-static struct mobilenet *load_network(const struct image_files *files, const struct data_source *data,
-                                      struct error *error) {
+static struct mobilenet *load_network(const struct image_files *files,
+                                      const struct experiment_context *context, struct error *error) {
+    const struct data_source *data = &context->data;
     struct weight_arrays arrays = {0};
     struct error cause = {0};
     struct mobilenet *network = NULL;
     if (data->decode_weights == NULL)
         error_set(&cause, ERROR_UNAVAILABLE, "this program cannot read HDF5");
-    else if (data->decode_weights(data->owner, files->weights, files->weights_size, &arrays, &cause))
+    else if (data->decode_weights(data->owner, files->weights, files->weights_size, &context->host.stop,
+                                  &arrays, &cause))
         network = mobilenet_create(&mobilenet_v2_shape, &arrays, &cause);
     weight_arrays_free(&arrays);
-    if (network == NULL)
+    if (network == NULL && experiment_check_cancelled(context, error))
         error_set(error, cause.code, "the weight file cannot be used: %s", cause.message);
     return network;
 }
@@ -108,7 +110,7 @@ static bool provide_block(struct block_work *work, struct mobilenet **network,
              files->images_hash, work->size, work->kernels->name, work->first);
     if (recall_block(data, key, work->values, bytes))
         return true;
-    if (*network == NULL && (*network = load_network(files, data, error)) == NULL)
+    if (*network == NULL && (*network = load_network(files, context, error)) == NULL)
         return false;
     work->network = *network;
     if (!embed_block(work, &context->host.parallel, error))

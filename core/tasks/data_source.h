@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct dataset;
+struct stop_request;
 struct weight_arrays;
 
 /* Any member may be NULL. */
@@ -25,9 +26,10 @@ struct data_source {
      * be read to find out. */
     bool (*find_file)(void *owner, const char *name, struct error *error);
     /* Decodes the bytes of a Keras weight file (HDF5) into its arrays, in the order of the file's layer_names
-     * and weight_names. ERROR_INVALID if the file is damaged; free with weight_arrays_free. */
-    bool (*decode_weights)(void *owner, const void *bytes, size_t size, struct weight_arrays *arrays,
-                           struct error *error);
+     * and weight_names. ERROR_INVALID if the file is damaged, ERROR_CANCELLED if `stop` (may be NULL) asks
+     * for it; free with weight_arrays_free. */
+    bool (*decode_weights)(void *owner, const void *bytes, size_t size, const struct stop_request *stop,
+                           struct weight_arrays *arrays, struct error *error);
     /* A small cache that outlives the run, for image embeddings. It may forget anything at any time. */
     bool (*cache_get)(void *owner, const char *key, void **bytes, size_t *size);
     void (*cache_put)(void *owner, const char *key, const void *bytes, size_t size);

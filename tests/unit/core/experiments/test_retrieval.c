@@ -42,8 +42,9 @@ static bool read_file(void *owner, const char *name, void **bytes, size_t *size,
 }
 
 /* The file's first byte is the seed of the weights. */
-static bool decode_weights(void *owner, const void *bytes, size_t size, struct weight_arrays *arrays,
-                           struct error *error) {
+static bool decode_weights(void *owner, const void *bytes, size_t size, const struct stop_request *stop,
+                           struct weight_arrays *arrays, struct error *error) {
+    (void)stop;
     struct fake_source *self = owner;
     self->decoded++;
     const unsigned char *seed = bytes;

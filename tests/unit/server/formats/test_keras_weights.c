@@ -1,16 +1,17 @@
-/* Keras weight files: good ones, unusual ones, damaged ones; and the child process that reads them. */
-#include "server/formats/isolated.h"
+/* Keras weight files: good ones, unusual ones, damaged ones; and the answers of the helper that reads them.
+ */
 #include "server/formats/keras_weights.h"
+#include "server/formats/weight_exchange.h"
 #include "tests/unit/main.h"
 
 #include <hdf5.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { IMAGE_INCREMENT = 4096, ROWS = 3, COLUMNS = 4 };
+enum { IMAGE_INCREMENT = 4096, ROWS = 3, COLUMNS = 4, ANSWER_SIZE = 4096 };
 
 static const float kernel[ROWS * COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5f};
 static const float bias[COLUMNS] = {-1, -2, -3, -4};
@@ -128,7 +129,8 @@ static void assert_read(enum oddity oddity) {
     struct image image = make_image(oddity);
     struct weight_arrays arrays = {0};
     struct error error = {0};
-    ck_assert_msg(keras_weights_decode(NULL, image.bytes, image.size, &arrays, &error), "%s", error.message);
+    ck_assert_msg(keras_weights_decode(NULL, image.bytes, image.size, NULL, &arrays, &error), "%s",
+                  error.message);
     ck_assert_uint_eq(arrays.count, 2);
     ck_assert_str_eq(arrays.items[0].name, "dense/kernel:0");
     ck_assert_uint_eq(arrays.items[0].rank, 2);
@@ -153,7 +155,7 @@ static void assert_refused(enum oddity oddity, const char *message) {
     struct image image = make_image(oddity);
     struct weight_arrays arrays = {0};
     struct error error = {0};
-    ck_assert(!keras_weights_decode(NULL, image.bytes, image.size, &arrays, &error));
+    ck_assert(!keras_weights_decode(NULL, image.bytes, image.size, NULL, &arrays, &error));
     ck_assert_int_eq(error.code, ERROR_INVALID);
     ck_assert_str_eq(error.message, message);
     ck_assert_ptr_null(arrays.items);
@@ -181,7 +183,7 @@ END_TEST
 static bool survives(const void *bytes, size_t size) {
     struct weight_arrays arrays = {0};
     struct error error = {0};
-    bool good = keras_weights_decode(NULL, bytes, size, &arrays, &error);
+    bool good = keras_weights_decode(NULL, bytes, size, NULL, &arrays, &error);
     if (!good && (error.code != ERROR_INVALID || error.message[0] == '\0' || arrays.items != NULL))
         ck_abort_msg("no proper error: %d %s", (int)error.code, error.message);
     weight_arrays_free(&arrays);
@@ -190,7 +192,7 @@ static bool survives(const void *bytes, size_t size) {
 
 START_TEST(truncated_files_are_refused) {
     struct image image = make_image(USUAL);
-    for (size_t size = 0; size < image.size; size += size < 16 ? 1 : 97)
+    for (size_t size = 0; size < image.size; size += size < 16 ? 1 : 193)
         if (survives(image.bytes, size))
             ck_abort_msg("%zu of %zu bytes were taken for a whole file", size, image.size);
     free(image.bytes);
@@ -200,7 +202,7 @@ END_TEST
 START_TEST(damaged_files_do_no_harm) {
     struct image image = make_image(COMPRESSED);
     unsigned char *bytes = image.bytes;
-    for (size_t at = 0; at < image.size; at += 47) {
+    for (size_t at = 0; at < image.size; at += 89) {
         unsigned char kept = bytes[at];
         bytes[at] = (unsigned char)(at % 2 ? 0xff : kept ^ (1 << at % 8));
         survives(bytes, image.size);
@@ -215,73 +217,140 @@ START_TEST(other_files_are_named_as_such) {
     struct weight_arrays arrays = {0};
     struct error error = {0};
     const char page[] = "<!doctype html><title>Not found</title>";
-    ck_assert(!keras_weights_decode(NULL, page, sizeof page, &arrays, &error));
+    ck_assert(!keras_weights_decode(NULL, page, sizeof page, NULL, &arrays, &error));
     ck_assert_str_eq(error.message, "it is not an HDF5 file");
 }
 END_TEST
 
-static void crash(void *argument, int output) {
-    (void)argument;
-    isolated_write(output, "before", 6);
-    signal(SIGABRT, SIG_DFL);
-    abort();
+/* Three numbers in two dimensions, and one in none. */
+static void add_arrays(struct weight_arrays *arrays) {
+    const size_t shape[] = {3, 1};
+    struct weight_array *array = weight_arrays_add(arrays, "kernel", shape, 2, NULL);
+    memcpy(array->values, kernel + 1, 3 * sizeof *kernel);
+    weight_arrays_add(arrays, "scalar", NULL, 0, NULL)->values[0] = 7;
 }
 
-static void sleep_on(void *argument, int output) {
-    (void)argument;
-    (void)output;
-    for (;;)
-        pause();
+/* What the helper would write, as one text. */
+static struct image make_answer(const struct weight_arrays *arrays, const struct error *failure) {
+    int ends[2];
+    struct image image = {calloc(1, ANSWER_SIZE), 0};
+    ck_assert(image.bytes != NULL && pipe(ends) == 0);
+    ck_assert(weight_exchange_write(ends[1], arrays, failure));
+    close(ends[1]);
+    ssize_t size = read(ends[0], image.bytes, ANSWER_SIZE);
+    ck_assert_int_gt(size, 0);
+    close(ends[0]);
+    image.size = (size_t)size;
+    return image;
 }
 
-static void write_on(void *argument, int output) {
-    for (;;)
-        isolated_write(output, argument, 1000);
-}
-
-static void answer(void *argument, int output) {
-    isolated_write(output, argument, 1000);
-}
-
-/* Says whether a file can be opened. */
-static void open_a_file(void *argument, int output) {
-    (void)argument;
-    FILE *file = fopen("/etc/passwd", "r");
-    isolated_write(output, file == NULL ? "no" : "yes", 2);
-}
-
-/* Touches what it gets, so that it counts. Under a sanitizer the allocator may end the process instead. */
-static void take_memory(void *argument, int output) {
-    (void)argument;
-    for (size_t i = 0; i < 64; i++) {
-        char *block = malloc(16 << 20);
-        if (block == NULL)
-            abort();
-        memset(block, 1, 16 << 20);
-        isolated_write(output, block, 1);
-    }
-}
-
-START_TEST(a_child_may_crash_hang_or_talk_too_much) {
-    static char words[1000] = "answer";
-    const struct isolated_limits limits = {.seconds = 1, .memory = 256 << 20, .output = 100000};
-    void *bytes = NULL;
-    size_t size = 0;
-    isolated_work *const bad[] = {crash, sleep_on, write_on, take_memory};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct error error = {0};
-        ck_assert_msg(!isolated_run(bad[i], words, &limits, &bytes, &size, &error), "%zu", i);
-        ck_assert_int_eq(error.code, ERROR_INVALID);
-        ck_assert_str_eq(error.message, "reading it crashed or took too much time or memory");
-    }
+START_TEST(an_answer_is_taken_as_it_was_given) {
+    struct weight_arrays given = {0}, taken = {0};
     struct error error = {0};
-    ck_assert(isolated_run(answer, words, &limits, &bytes, &size, &error));
-    ck_assert_uint_eq(size, sizeof words);
-    ck_assert_int_eq(memcmp(bytes, words, size), 0);
-    free(bytes);
-    ck_assert(isolated_run(open_a_file, NULL, &limits, &bytes, &size, &error));
-    ck_assert_int_eq(memcmp(bytes, "no", 2), 0);
-    free(bytes);
+    add_arrays(&given);
+    struct image image = make_answer(&given, &error);
+    ck_assert_msg(weight_exchange_read(image.bytes, image.size, &taken, &error), "%s", error.message);
+    ck_assert_uint_eq(taken.count, 2);
+    ck_assert_str_eq(taken.items[0].name, "kernel");
+    ck_assert_uint_eq(taken.items[0].rank, 2);
+    ck_assert_uint_eq(taken.items[0].shape[0], 3);
+    ck_assert_int_eq(memcmp(taken.items[0].values, kernel + 1, 3 * sizeof *kernel), 0);
+    ck_assert_uint_eq(taken.items[1].rank, 0);
+    ck_assert(taken.items[1].values[0] == 7);
+    weight_arrays_free(&given);
+    weight_arrays_free(&taken);
+    free(image.bytes);
+}
+END_TEST
+
+static void assert_malformed(const void *bytes, size_t size) {
+    struct weight_arrays arrays = {0};
+    struct error error = {0};
+    ck_assert(!weight_exchange_read(bytes, size, &arrays, &error));
+    ck_assert_int_eq(error.code, ERROR_INVALID);
+    ck_assert_str_eq(error.message, "reading it gave a malformed answer");
+    ck_assert_ptr_null(arrays.items);
+}
+
+/* Cut off anywhere, or with more behind it. */
+START_TEST(answers_of_another_length_are_refused) {
+    const struct error failure = {ERROR_INVALID, "no weights"};
+    struct weight_arrays arrays = {0};
+    struct error error = {0};
+    add_arrays(&arrays);
+    struct image answers[] = {make_answer(&arrays, &error), make_answer(&arrays, &failure)};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t size = 0; size < answers[i].size; size++)
+            assert_malformed(answers[i].bytes, size);
+        assert_malformed(answers[i].bytes, answers[i].size + 1);
+    }
+    weight_arrays_free(&arrays);
+    ck_assert(!weight_exchange_read(answers[1].bytes, answers[1].size, &arrays, &error));
+    ck_assert_str_eq(error.message, "no weights");
+    free(answers[0].bytes);
+    free(answers[1].bytes);
+}
+END_TEST
+
+/* Any byte of the headers may be another: what is taken then is no more than there is. */
+START_TEST(answers_with_other_sizes_do_no_harm) {
+    struct weight_arrays arrays = {0};
+    struct error none = {0};
+    add_arrays(&arrays);
+    struct image image = make_answer(&arrays, &none);
+    unsigned char *bytes = image.bytes;
+    size_t refused = 0;
+    weight_arrays_free(&arrays);
+    for (size_t at = 0; at < image.size; at++) {
+        struct error error = {0};
+        unsigned char kept = bytes[at];
+        bytes[at] = 0xff;
+        bool good = weight_exchange_read(bytes, image.size, &arrays, &error);
+        ck_assert(good == (error.code == ERROR_NONE) && (good || arrays.items == NULL));
+        refused += !good;
+        weight_arrays_free(&arrays);
+        bytes[at] = kept;
+    }
+    /* Those of the first header, of two ranks and of the two extents. */
+    ck_assert_uint_eq(refused, 3 * 8 + 2 * 8 + 2 * 8);
+    free(image.bytes);
+}
+END_TEST
+
+static bool always(void *owner) {
+    (void)owner;
+    return true;
+}
+
+START_TEST(a_request_to_stop_ends_the_reading) {
+    const struct stop_request stop = {.is_requested = always};
+    struct image image = make_image(USUAL);
+    struct weight_arrays arrays = {0};
+    struct error error = {0};
+    ck_assert(!keras_weights_decode(NULL, image.bytes, image.size, &stop, &arrays, &error));
+    ck_assert_int_eq(error.code, ERROR_CANCELLED);
+    ck_assert_ptr_null(arrays.items);
+    free(image.bytes);
+}
+END_TEST
+
+enum { THREADS = 4, READS = 5 };
+
+static void *read_often(void *argument) {
+    const struct image *image = argument;
+    for (size_t i = 0; i < READS; i++)
+        ck_assert(survives(image->bytes, image->size));
+    return NULL;
+}
+
+START_TEST(threads_read_at_the_same_time) {
+    struct image image = make_image(COMPRESSED);
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_often, &image), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    free(image.bytes);
 }
 END_TEST
 
@@ -292,5 +361,9 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, truncated_files_are_refused);
     tcase_add_test(tests, damaged_files_do_no_harm);
     tcase_add_test(tests, other_files_are_named_as_such);
-    tcase_add_test(tests, a_child_may_crash_hang_or_talk_too_much);
+    tcase_add_test(tests, an_answer_is_taken_as_it_was_given);
+    tcase_add_test(tests, answers_of_another_length_are_refused);
+    tcase_add_test(tests, answers_with_other_sizes_do_no_harm);
+    tcase_add_test(tests, a_request_to_stop_ends_the_reading);
+    tcase_add_test(tests, threads_read_at_the_same_time);
 }

@@ -165,7 +165,7 @@ START_TEST(a_download_that_broke_off_is_refused) {
     for (size_t eighth = 0; eighth < 8; eighth++) {
         struct weight_arrays arrays = {0};
         struct error error = {0};
-        ck_assert(!keras_weights_decode(NULL, bytes, size / 8 * eighth, &arrays, &error));
+        ck_assert(!keras_weights_decode(NULL, bytes, size / 8 * eighth, NULL, &arrays, &error));
         ck_assert_str_eq(error.message,
                          eighth == 0 ? "it is not an HDF5 file" : "the HDF5 file is damaged or incomplete");
     }

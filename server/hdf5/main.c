@@ -1,0 +1,45 @@
+/* attnlab-hdf5: reads a Keras weight file from standard input and writes its arrays to standard output.
+ *
+ * attnlab starts it for each weight file (server/formats/keras_weights.h), as a program of its own: linked
+ * with HDF5 and all that this loads (it can read files by HTTP) attnlab would start twice as slowly and take
+ * 7 MB more at rest, and as a mode of attnlab it would begin with OpenBLAS and its threads.
+ * This folder calls core/pretrained, formats/weight_exchange.h and system/sandbox.h; nothing includes it. */
+#include "server/formats/weight_exchange.h"
+#include "server/hdf5/keras_file.h"
+#include "server/system/sandbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct sandbox_limits limits = {
+    .seconds = WEIGHT_EXCHANGE_SECONDS,
+    .memory = 512ULL << 20,
+};
+
+/* The file on standard input; NULL if it is empty or cannot be mapped. */
+static const void *map_input(size_t *size) {
+    struct stat status;
+    if (fstat(STDIN_FILENO, &status) != 0 || status.st_size <= 0)
+        return NULL;
+    *size = (size_t)status.st_size;
+    void *bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0);
+    return bytes != MAP_FAILED ? bytes : NULL;
+}
+
+/* Ends by _exit: what a hostile file did to the heap must not matter to code that runs at exit. */
+int main(void) {
+    struct weight_arrays arrays = {0};
+    struct error failure = {0};
+    size_t size = 0;
+    const void *bytes = map_input(&size);
+    if (bytes == NULL || !sandbox_enter(&limits)) {
+        fprintf(stderr, "%s: attnlab starts this program: it reads a file on standard input\n",
+                WEIGHT_EXCHANGE_PROGRAM);
+        return EXIT_FAILURE;
+    }
+    keras_file_read(bytes, size, &arrays, &failure);
+    _exit(weight_exchange_write(STDOUT_FILENO, &arrays, &failure) ? EXIT_SUCCESS : EXIT_FAILURE);
+}
