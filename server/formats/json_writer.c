@@ -3,12 +3,12 @@
 
 #include "core/tasks/utf8.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* A value needs a comma before it unless it opens its container, follows its key, or opens the text. */
-static void write_separator(struct text *text) {
-    if (text->length > 0 && !strchr("{[: \n", text->bytes[text->length - 1]))
-        text_append(text, ",", 1);
+/* The bit of struct json_nesting for what is open. */
+static uint64_t current(const struct json_nesting *nesting) {
+    return (uint64_t)1 << nesting->depth;
 }
 
 static void write_escaped(struct text *text, unsigned char byte) {
@@ -55,30 +55,55 @@ static void write_quoted(struct text *text, const char *value) {
     text_append(text, "\"", 1);
 }
 
+/* What comes before every value: its comma and its key. */
 static void write_key(struct text *text, const char *key) {
-    write_separator(text);
+    struct json_nesting *nesting = &text->nesting;
+    bool is_first = !(nesting->has_value & current(nesting));
+    bool is_member = nesting->is_object & current(nesting);
+    assert(is_member == (key != NULL));
+    assert(is_first || nesting->depth > 0);
+    nesting->has_value |= current(nesting);
+    if (!is_first)
+        text_append(text, ",", 1);
     if (key) {
         write_quoted(text, key);
         text_append(text, ":", 1);
     }
 }
 
-void json_write_begin_object(struct text *text, const char *key) {
+static void begin_container(struct text *text, const char *key, bool is_object) {
+    struct json_nesting *nesting = &text->nesting;
     write_key(text, key);
-    text_append(text, "{", 1);
+    text_append(text, is_object ? "{" : "[", 1);
+    assert(nesting->depth < JSON_DEPTH_LIMIT);
+    nesting->depth++;
+    nesting->has_value &= ~current(nesting);
+    nesting->is_object &= ~current(nesting);
+    nesting->is_object |= is_object ? current(nesting) : 0;
+}
+
+static void end_container(struct text *text, bool is_object) {
+    struct json_nesting *nesting = &text->nesting;
+    bool is_object_open = nesting->is_object & current(nesting);
+    assert(nesting->depth > 0 && is_object_open == is_object);
+    nesting->depth--;
+    text_append(text, is_object ? "}" : "]", 1);
+}
+
+void json_write_begin_object(struct text *text, const char *key) {
+    begin_container(text, key, true);
 }
 
 void json_write_end_object(struct text *text) {
-    text_append(text, "}", 1);
+    end_container(text, true);
 }
 
 void json_write_begin_array(struct text *text, const char *key) {
-    write_key(text, key);
-    text_append(text, "[", 1);
+    begin_container(text, key, false);
 }
 
 void json_write_end_array(struct text *text) {
-    text_append(text, "]", 1);
+    end_container(text, false);
 }
 
 void json_write_string(struct text *text, const char *key, const char *value) {

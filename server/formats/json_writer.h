@@ -1,9 +1,12 @@
 /* Writes JSON directly into a text.
  *
- * In an object every value has a key; in an array the key is NULL. The writer sets the commas. A number is
- * written as the shortest text that reads back as the same float64 (json_write_number) or float32
- * (json_write_real), or as null if it is not finite. Strings should be UTF-8; invalid bytes are replaced by
- * U+FFFD, so the output is always valid. */
+ * A text holds one value. In an object every value has a key; elsewhere the key is NULL. The writer sets the
+ * commas. It knows what is open in the text: a missing or needless key, an end that does not match, a second
+ * value, or containers deeper than JSON_DEPTH_LIMIT fail an assertion. A number is written as the shortest
+ * text that reads back as the same float64 (json_write_number) or float32 (json_write_real), or as null if it
+ * is not finite. Strings should be UTF-8; invalid bytes are replaced by U+FFFD, so the output is always
+ * valid.
+ */
 #ifndef ATTNLAB_SERVER_FORMATS_JSON_WRITER_H
 #define ATTNLAB_SERVER_FORMATS_JSON_WRITER_H
 
@@ -11,6 +14,8 @@
 #include "server/formats/text.h"
 
 #include <stdint.h>
+
+enum { JSON_DEPTH_LIMIT = 63 };
 
 void json_write_begin_object(struct text *text, const char *key);
 void json_write_end_object(struct text *text);

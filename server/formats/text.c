@@ -1,6 +1,7 @@
 /* A growable run of bytes: see text.h. */
 #include "server/formats/text.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,7 @@ void text_free(struct text *text) {
 
 char *text_release(struct text *text) {
     char *bytes = text->bytes;
+    assert(text->failed || text->nesting.depth == 0);
     if (text->failed) {
         free(bytes);
         bytes = NULL;

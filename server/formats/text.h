@@ -8,12 +8,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* What json_writer.h has opened in a text. Bit d describes the container at depth d; depth 0 is the text. */
+struct json_nesting {
+    uint64_t is_object; /* an object, not an array */
+    uint64_t has_value; /* the next value needs a comma */
+    unsigned depth;
+};
 
 struct text {
     char *bytes;
     size_t length;
     size_t capacity;
     bool failed;
+    struct json_nesting nesting;
 };
 
 void text_append(struct text *text, const void *bytes, size_t size);
@@ -23,7 +32,8 @@ void text_append_format(struct text *text, const char *format, ...) __attribute_
 void text_adopt(struct text *text, void *bytes, size_t size);
 void text_free(struct text *text);
 
-/* Empties the text and returns its bytes, which the caller releases with free(). NULL if an append failed. */
+/* Empties the text and returns its bytes, which the caller releases with free(). NULL if an append failed.
+ * JSON in it must be complete. */
 char *text_release(struct text *text);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,63 @@ START_TEST(wrong_types_are_told_what_is_allowed) {
 }
 END_TEST
 
+/* As deep as it may be, in arrays and objects by turns. */
+START_TEST(containers_nest_up_to_the_limit) {
+    struct text text = {0};
+    for (int depth = 0; depth < JSON_DEPTH_LIMIT; depth += 2) {
+        json_write_begin_array(&text, depth > 0 ? "a" : NULL);
+        json_write_integer(&text, NULL, depth);
+        if (depth + 1 < JSON_DEPTH_LIMIT)
+            json_write_begin_object(&text, NULL);
+    }
+    for (int depth = JSON_DEPTH_LIMIT; depth > 0; depth--)
+        if (depth % 2 == 0)
+            json_write_end_object(&text);
+        else
+            json_write_end_array(&text);
+    json_t *json = json_loadb(text.bytes, text.length, 0, NULL);
+    ck_assert_ptr_nonnull(json);
+    ck_assert_int_eq(json_integer_value(json_array_get(json, 0)), 0);
+    json_decref(json);
+    text_free(&text);
+}
+END_TEST
+
+/* Each of these is a fault in the caller's code, which an assertion stops. */
+enum { MISUSES = 7 };
+
+START_TEST(misuse_is_stopped) {
+    struct text text = {0};
+    json_write_begin_array(&text, NULL);
+    switch (_i) {
+    case 0:
+        json_write_integer(&text, "key_in_an_array", 1);
+        break;
+    case 1:
+        json_write_end_object(&text);
+        break;
+    case 2:
+        json_write_begin_object(&text, NULL);
+        json_write_null(&text, NULL);
+        break;
+    case 3:
+        json_write_end_array(&text);
+        json_write_null(&text, NULL);
+        break;
+    case 4:
+        json_write_end_array(&text);
+        json_write_end_array(&text);
+        break;
+    case 5:
+        for (int depth = 1; depth <= JSON_DEPTH_LIMIT; depth++)
+            json_write_begin_array(&text, NULL);
+        break;
+    default:
+        free(text_release(&text));
+    }
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, reals_are_short);
@@ -231,4 +289,6 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, stored_parameters_come_back);
     tcase_add_test(tests, parameters_of_another_version_are_refused);
     tcase_add_test(tests, wrong_types_are_told_what_is_allowed);
+    tcase_add_test(tests, containers_nest_up_to_the_limit);
+    tcase_add_loop_test_raise_signal(tests, misuse_is_stopped, SIGABRT, 0, MISUSES);
 }
