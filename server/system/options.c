@@ -4,6 +4,7 @@
 #include "server/system/address.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,13 @@ struct option {
      * describes what applies instead. */
     const char *default_value;
     const char *default_note;
-    /* Checks and stores the value; NULL for a whole number from `minimum` to `maximum`. */
-    bool (*take)(const struct option *option, struct options *options, const char *value,
-                 struct error *error);
-    const char *const *choices; /* NULL-terminated; NULL: any value that `take` accepts */
-    size_t number;              /* the number's offset in struct options */
-    unsigned long minimum, maximum;
+    enum { OPTION_TEXT, OPTION_NUMBER, OPTION_CHOICE, OPTION_FLAG } kind;
+    unsigned first_choice;          /* CHOICE: the enumerator that choices[0] stands for */
+    size_t offset;                  /* of the member of struct options that has the value */
+    unsigned long minimum, maximum; /* NUMBER: a size_t */
+    const char *const *choices;     /* CHOICE and FLAG: NULL-terminated; the first choice sets a flag */
+    /* TEXT: says what is wrong with a value; NULL: any will do. */
+    bool (*check)(const struct option *option, const char *value, struct error *error);
 };
 
 const char *const access_choice_names[] = {"local", "open", "token", NULL};
@@ -47,105 +49,56 @@ static int find_choice(const struct option *option, const char *value, struct er
     return -1;
 }
 
-static bool take_listen(const struct option *option, struct options *options, const char *value,
-                        struct error *error) {
+static bool check_listen(const struct option *option, const char *value, struct error *error) {
     char host[256];
     char port[8];
-    if (!address_split(value, host, sizeof host, port, sizeof port)) {
-        return error_set(error, ERROR_INVALID, "--%s must be address:port, like %s; got \"%s\"", option->name,
-                         option->default_value, value);
-    }
-    options->listen = value;
-    return true;
+    return address_split(value, host, sizeof host, port, sizeof port) ||
+           error_set(error, ERROR_INVALID, "--%s must be address:port, like %s; got \"%s\"", option->name,
+                     option->default_value, value);
 }
 
-static bool take_data(const struct option *option, struct options *options, const char *value,
-                      struct error *error) {
-    if (!*value)
-        return error_set(error, ERROR_INVALID, "--%s needs a directory; its value is empty", option->name);
-    options->data = value;
-    return true;
+static bool check_data(const struct option *option, const char *value, struct error *error) {
+    return *value ||
+           error_set(error, ERROR_INVALID, "--%s needs a directory; its value is empty", option->name);
 }
 
-static bool take_web(const struct option *option, struct options *options, const char *value,
-                     struct error *error) {
+static bool check_web(const struct option *option, const char *value, struct error *error) {
     struct stat status;
-    if (stat(value, &status) != 0 || !S_ISDIR(status.st_mode))
-        return error_set(error, ERROR_INVALID, "--%s must be a folder; \"%s\" is not one", option->name,
-                         value);
-    options->web = value;
-    return true;
+    return (stat(value, &status) == 0 && S_ISDIR(status.st_mode)) ||
+           error_set(error, ERROR_INVALID, "--%s must be a folder; \"%s\" is not one", option->name, value);
 }
 
-static bool take_host(const struct option *option, struct options *options, const char *value,
-                      struct error *error) {
-    (void)option, (void)error;
-    options->host = value;
-    return true;
-}
-
-static bool take_access(const struct option *option, struct options *options, const char *value,
-                        struct error *error) {
-    int index = find_choice(option, value, error);
-    options->access = (enum access_choice)(ACCESS_OPEN + index);
-    return index >= 0;
-}
-
-static bool take_students(const struct option *option, struct options *options, const char *value,
-                          struct error *error) {
-    int index = find_choice(option, value, error);
-    options->students = (enum student_rights)index;
-    return index >= 0;
-}
-
-static bool take_token_file(const struct option *option, struct options *options, const char *value,
-                            struct error *error) {
-    (void)option, (void)error;
-    options->token_file = value;
-    return true;
-}
-
-static bool take_behind_proxy(const struct option *option, struct options *options, const char *value,
-                              struct error *error) {
-    int index = find_choice(option, value, error);
-    options->is_behind_proxy = index == 0;
-    return index >= 0;
-}
-
-static bool take_log_level(const struct option *option, struct options *options, const char *value,
-                           struct error *error) {
-    int index = find_choice(option, value, error);
-    options->log_level = (enum log_level)index;
-    return index >= 0;
-}
-
+#define TEXT(member) .kind = OPTION_TEXT, .offset = offsetof(struct options, member)
+#define FLAG(member) .kind = OPTION_FLAG, .offset = offsetof(struct options, member), .choices = yes_or_no
+#define CHOICE(member, names)                                                                                \
+    .kind = OPTION_CHOICE, .offset = offsetof(struct options, member), .choices = (names)
 #define NUMBER(member, least, most)                                                                          \
-    .number = offsetof(struct options, member), .minimum = (least), .maximum = (most)
+    .kind = OPTION_NUMBER, .offset = offsetof(struct options, member), .minimum = (least), .maximum = (most)
 
 static const char *const yes_or_no[] = {"yes", "no", NULL};
 
 static const struct option option_table[] = {
     {"listen", "ADDRESS:PORT", "where to listen; port 0 picks a free port", .default_value = "127.0.0.1:8080",
-     .take = take_listen},
+     TEXT(listen), .check = check_listen},
     {"data", "DIR", "the directory that holds all state", .default_note = "the user's data directory",
-     .take = take_data},
+     TEXT(data), .check = check_data},
     {"workers", "N", "how many runs train at once", .default_note = "one per core", NUMBER(workers, 1, 256)},
     {"memory-mb", "N",
      "the memory that all runs together may take; each worker's run may take an equal share",
      .default_note = "half of the machine's or container's", NUMBER(memory_mb, 16, 100000000)},
     {"web", "DIR", "serve the page's files from this folder instead", .default_note = "the built-in page",
-     .take = take_web},
+     TEXT(web), .check = check_web},
     {"host", "NAME[,NAME...]", "further host names that requests may use", .default_note = "none",
-     .take = take_host},
+     TEXT(host)},
     {"access", NULL,
      "open: everybody who can reach the service may do everything; token: the holder of the token is the "
      "lecturer, all others are students",
-     .default_note = "none on loopback, required elsewhere", .take = take_access,
-     .choices = access_choice_names + ACCESS_OPEN},
+     .default_note = "none on loopback, required elsewhere",
+     CHOICE(access, access_choice_names + ACCESS_OPEN), .first_choice = ACCESS_OPEN},
     {"students", NULL, "with --access token: what those without the token may do", .default_value = "none",
-     .take = take_students, .choices = student_rights_names},
+     CHOICE(students, student_rights_names)},
     {"token-file", "FILE", "the file with the lecturer's token",
-     .default_note = "ATTNLAB_TOKEN, else created as DIR/attnlab.token", .take = take_token_file},
+     .default_note = "ATTNLAB_TOKEN, else created as DIR/attnlab.token", TEXT(token_file)},
     {"student-queued-runs", "N", "how many waiting runs a student may have", .default_value = "20",
      NUMBER(student_limits.queued_runs, 1, 1000)},
     {"student-queued-runs-per-address", "N",
@@ -167,7 +120,7 @@ static const struct option option_table[] = {
      NUMBER(student_limits.all_data_mb, 1, 1000000)},
     {"behind-proxy", NULL,
      "yes: trust X-Forwarded-For and X-Forwarded-Proto, which a proxy such as nginx sets",
-     .default_value = "no", .take = take_behind_proxy, .choices = yes_or_no},
+     .default_value = "no", FLAG(is_behind_proxy)},
     {"connections", "N", "how many connections may be open", .default_value = "4000",
      NUMBER(connections, 8, 100000)},
     {"connections-per-address", "N", "how many connections one address may have open",
@@ -177,21 +130,48 @@ static const struct option option_table[] = {
     {"idle-timeout", "SECONDS", "the time after which an idle connection is closed", .default_value = "60",
      NUMBER(idle_timeout, 1, 3600)},
     {"log-level", NULL, "what to log on standard error; info logs every request", .default_value = "warning",
-     .take = take_log_level, .choices = log_level_names},
+     CHOICE(log_level, log_level_names)},
 };
 enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
-static bool take_value(const struct option *option, struct options *options, const char *value,
-                       struct error *error) {
-    if (option->take)
-        return option->take(option, options, value, error);
+static bool take_number(const struct option *option, const char *value, void *place, struct error *error) {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end || number < option->minimum || number > option->maximum) {
         return error_set(error, ERROR_INVALID, "--%s must be a whole number from %lu to %lu; got \"%s\"",
                          option->name, option->minimum, option->maximum, value);
     }
-    memcpy((char *)options + option->number, &(size_t){number}, sizeof(size_t));
+    memcpy(place, &(size_t){number}, sizeof(size_t));
+    return true;
+}
+
+static_assert(sizeof(enum access_choice) == sizeof(unsigned) &&
+                  sizeof(enum student_rights) == sizeof(unsigned) &&
+                  sizeof(enum log_level) == sizeof(unsigned),
+              "take_choice stores enumerators as unsigned");
+
+static bool take_choice(const struct option *option, const char *value, void *place, struct error *error) {
+    int index = find_choice(option, value, error);
+    if (index < 0)
+        return false;
+    if (option->kind == OPTION_FLAG)
+        memcpy(place, &(bool){index == 0}, sizeof(bool));
+    else
+        memcpy(place, &(unsigned){option->first_choice + (unsigned)index}, sizeof(unsigned));
+    return true;
+}
+
+/* Checks the value and stores it. */
+static bool take_value(const struct option *option, struct options *options, const char *value,
+                       struct error *error) {
+    void *place = (char *)options + option->offset;
+    if (option->kind == OPTION_NUMBER)
+        return take_number(option, value, place, error);
+    if (option->kind != OPTION_TEXT)
+        return take_choice(option, value, place, error);
+    if (option->check && !option->check(option, value, error))
+        return false;
+    memcpy(place, &value, sizeof value);
     return true;
 }
 

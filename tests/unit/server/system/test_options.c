@@ -70,7 +70,7 @@ START_TEST(faults_name_the_option_and_what_it_takes) {
         {"--connections", "8x", "--connections must be a whole number from 8 to 100000; got \"8x\""},
         {"--students", NULL, "--students needs a value: none|read|run"},
         {"--data", NULL, "--data needs a value: DIR"},
-        {"--students", "run", "--token-file and --students are of use only with --access token"},
+        {"--students", "run", "--token-file and --students work only with --access token"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         error = (struct error){0};
@@ -91,7 +91,7 @@ START_TEST(the_help_shows_the_defaults_that_hold) {
     ck_assert_ptr_nonnull(strstr(help, "the most epochs in a student's run (default: 200)\n"));
     ck_assert_ptr_nonnull(strstr(help, "--students none|read|run\n"));
     ck_assert_ptr_nonnull(strstr(help, "--access open|token\n"));
-    ck_assert_ptr_nonnull(strstr(help, "(default: as many as cores)\n"));
+    ck_assert_ptr_nonnull(strstr(help, "(default: one per core)\n"));
     free(help);
 }
 END_TEST
