@@ -5,7 +5,7 @@ import { createAlert } from "../shared/alert.js";
 import { get, query, remove, request } from "../shared/api.js";
 import { createAttentionView } from "../shared/attention-view.js";
 import { createCurlLine } from "../shared/curl.js";
-import { h, quietButton, replaceChildren } from "../shared/dom.js";
+import { h, latest, quietButton, replaceChildren } from "../shared/dom.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { labelledField, panelForm } from "../shared/form.js";
 import { bytes, fixed, integer, percent, seconds } from "../shared/format.js";
@@ -224,22 +224,21 @@ function createBrowser(page) {
         slot,
     );
     let dataset = null;
-    let newest = 0;
+    const begin = latest();
 
     async function load() {
         alert.clear();
-        newest += 1;
-        const mine = newest;
+        const isLatest = begin();
         try {
             const answer = await get(
                 `/api/datasets/${encodeURIComponent(dataset.name)}/examples${query({ split: split.value, offset: pager.offset(), limit: EXAMPLES_SHOWN })}`,
                 page.signal,
             );
-            if (mine !== newest) return;
+            if (!isLatest()) return;
             pager.show(answer.examples.length, answer.total);
             replaceChildren(slot, exampleTable(dataset, split.value === "test" ? "test" : "training", answer.examples));
         } catch (error) {
-            if (mine !== newest) return;
+            if (!isLatest()) return;
             slot.replaceChildren();
             alert.show(error);
         }

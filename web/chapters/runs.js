@@ -2,7 +2,7 @@
 
 import { createAlert } from "../shared/alert.js";
 import { errorText, get, isOver, post, query, remove, runStates } from "../shared/api.js";
-import { atMostEvery, h, oncePerFrame, quietButton, replaceChildren } from "../shared/dom.js";
+import { atMostEvery, h, latest, oncePerFrame, quietButton, replaceChildren } from "../shared/dom.js";
 import { same } from "../shared/form.js";
 import { percent, time } from "../shared/format.js";
 import { describeModels, SENTENCES } from "../shared/models.js";
@@ -82,7 +82,7 @@ export function mount(root, page) {
         return outcomes.get(run.id);
     };
     let next = null;
-    let newest = 0;
+    const begin = latest();
 
     const act = async (call) => {
         alert.clear();
@@ -168,15 +168,14 @@ export function mount(root, page) {
     });
 
     async function loadMore() {
-        newest += 1;
-        const asked = newest;
+        const isLatest = begin();
         try {
             const answer = await get(
                 `/api/runs${query({ state: state.value, experiment: experiment.value, mine: mine.value, limit: RUNS_A_PAGE, before: next })}`,
                 page.signal,
             );
             // The reader has chosen other filters since, and their answer is on the way.
-            if (asked !== newest) return;
+            if (!isLatest()) return;
             answer.runs.forEach(keep);
             next = answer.next;
             more.hidden = !next;
@@ -187,7 +186,7 @@ export function mount(root, page) {
                 `attnlab ${health.version}: ${health.workers} workers, ${health.running} running, ${health.queued} waiting.`,
             );
         } catch (error) {
-            if (asked === newest) alert.show(error);
+            if (isLatest()) alert.show(error);
         }
     }
     function restart() {

@@ -3,7 +3,7 @@
 
 import { createAlert } from "../shared/alert.js";
 import { get, query } from "../shared/api.js";
-import { h, quietButton, replaceChildren } from "../shared/dom.js";
+import { h, latest, quietButton, replaceChildren } from "../shared/dom.js";
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { fixed, integer, percent, seconds } from "../shared/format.js";
@@ -117,12 +117,11 @@ function createReader(page) {
         heatmapBlock,
     );
     let run = null;
-    let newest = 0;
+    const begin = latest();
 
     async function load() {
         alert.clear();
-        newest += 1;
-        const mine = newest;
+        const isLatest = begin();
         try {
             const sample = await get(
                 `/api/datasets/${encodeURIComponent(run.parameters.task)}/examples${query({ split: "test", offset: pager.offset(), limit: SENTENCES_SHOWN, ...examplesOf(run.parameters) })}`,
@@ -136,11 +135,11 @@ function createReader(page) {
                     ),
                 ),
             );
-            if (mine !== newest) return;
+            if (!isLatest()) return;
             pager.show(sample.examples.length, sample.total);
             draw(sample.examples, matrices);
         } catch (error) {
-            if (mine === newest) alert.show(error);
+            if (isLatest()) alert.show(error);
         }
     }
 

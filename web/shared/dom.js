@@ -59,6 +59,17 @@ export function uniqueId(prefix) {
     return `${prefix}-${lastId}`;
 }
 
+// For requests of which only the last one matters. The returned function is called when one begins; what that returns
+// tells whether none has begun since.
+export function latest() {
+    let count = 0;
+    return () => {
+        count += 1;
+        const mine = count;
+        return () => mine === count;
+    };
+}
+
 // Returns a function that calls `work` at most once per frame, however often it is called.
 export function oncePerFrame(work) {
     let waiting = false;
