@@ -13,6 +13,10 @@
 
 enum { VARIANTS_MAXIMUM = 32, SEEDS_MAXIMUM = 32 };
 
+/* What the request has besides parameters: a label in each variant, the rest beside the variants. */
+static const char label_member[] = "label";
+static const char *const reserved[] = {"experiment", "name", "seeds", "variants", label_member, NULL};
+
 static bool write_json(struct request *request, const void *shown, struct text *text, struct error *error) {
     const struct comparison_view *view = shown;
     (void)error;
@@ -63,14 +67,13 @@ static void read_seeds(const json_t *object, struct wanted *wanted, struct param
 
 /* What is common to all variants has no place in one, and its label none beside them. */
 static void check_places(const json_t *object, const struct wanted *wanted, struct parameter_faults *faults) {
-    static const char *const common[] = {"experiment", "name", "seeds", "variants"};
-    if (json_object_get(object, "label"))
-        parameter_faults_add(faults, "label", "belongs into a variant");
+    if (json_object_get(object, label_member))
+        parameter_faults_add(faults, label_member, "belongs into a variant");
     for (size_t i = 0; i < wanted->variant_count; i++)
-        for (size_t j = 0; j < sizeof common / sizeof *common; j++)
-            if (json_object_get(wanted->variants[i], common[j])) {
+        for (size_t j = 0; reserved[j] != label_member; j++)
+            if (json_object_get(wanted->variants[i], reserved[j])) {
                 char field[96];
-                snprintf(field, sizeof field, "variants[%zu].%s", i, common[j]);
+                snprintf(field, sizeof field, "variants[%zu].%s", i, reserved[j]);
                 parameter_faults_add(faults, field, "is common to all variants: it belongs beside them");
             }
 }
@@ -87,10 +90,11 @@ static void read_variants(const json_t *object, struct wanted *wanted, struct pa
     }
     for (size_t i = 0; i < count; i++) {
         wanted->variants[i] = json_array_get(list, i);
-        wanted->labels[i] = json_string_value(json_object_get(wanted->variants[i], "label"));
-        if (!wanted->labels[i] || strlen(wanted->labels[i]) > 200) {
+        wanted->labels[i] = json_string_value(json_object_get(wanted->variants[i], label_member));
+        if (!wanted->labels[i] || strlen(wanted->labels[i]) > API_NAME_MAXIMUM) {
             parameter_faults_add(faults, "variants",
-                                 "the one at place %zu needs a label: a text of at most 200 bytes", i);
+                                 "the one at place %zu needs a label: a text of at most %d bytes", i,
+                                 API_NAME_MAXIMUM);
         }
     }
     wanted->variant_count = count;
@@ -125,7 +129,6 @@ static void merge_faults(struct parameter_faults *all, struct parameter_faults *
 /* Prepares the sets of one variant: common parameters, the variant's own, the seed. */
 static bool prepare_variant(struct request *request, const struct wanted *wanted, size_t variant,
                             struct parameter_set *sets, struct parameter_faults *faults) {
-    static const char *const reserved[] = {"experiment", "name", "seeds", "variants", "label", NULL};
     bool is_prepared = true;
     for (size_t i = 0; is_prepared && i < wanted->seed_count; i++) {
         struct parameter_faults of_variant = {0};

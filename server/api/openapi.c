@@ -1,6 +1,7 @@
 /* OpenAPI 3.1, made from the route table and the experiments' declarations. */
 #include "server/api/api.h"
 #include "server/api/openapi_schemas.h"
+#include "server/api/parameters.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
 #include "server/system/version.h"
@@ -215,7 +216,10 @@ static void write_request_schema(struct text *text, const struct experiment *exp
     json_write_begin_object(text, "experiment");
     json_write_string(text, "const", experiment->name);
     json_write_end_object(text);
-    json_write_raw(text, "name", "{\"type\":\"string\",\"maxLength\":200}");
+    json_write_begin_object(text, "name");
+    json_write_string(text, "type", "string");
+    json_write_integer(text, "maxLength", API_NAME_MAXIMUM);
+    json_write_end_object(text);
     if (more)
         text_append_format(text, ",%s", more);
     for (size_t i = 0; i < experiment->parameter_count; i++)

@@ -36,8 +36,8 @@ const char *api_read_text(const json_t *object, const char *name, const char *mi
     const json_t *value = json_object_get(object, name);
     if (!value)
         return missing;
-    if (!json_is_string(value) || json_string_length(value) > 200) {
-        parameter_faults_add(faults, name, "must be a text of at most 200 bytes");
+    if (!json_is_string(value) || json_string_length(value) > API_NAME_MAXIMUM) {
+        parameter_faults_add(faults, name, "must be a text of at most %d bytes", API_NAME_MAXIMUM);
         return NULL;
     }
     return json_string_value(value);

@@ -7,7 +7,11 @@
 
 /* The experiment that `object` names, or NULL with a fault. */
 const struct experiment *api_read_experiment(const json_t *object, struct parameter_faults *faults);
-/* A member that must be a text, `missing` where it is absent; NULL with a fault where it is something else.
+/* Bytes of a name or a label that somebody gives. */
+enum { API_NAME_MAXIMUM = 200 };
+
+/* A member that must be a text of at most API_NAME_MAXIMUM bytes, `missing` where it is absent; NULL with a
+ * fault where it is something else.
  */
 const char *api_read_text(const json_t *object, const char *name, const char *missing,
                           struct parameter_faults *faults);

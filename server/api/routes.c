@@ -120,7 +120,7 @@ static const struct parameter_declaration datasets_query[] = {
      .type = PARAMETER_TEXT,
      .title = "Name",
      .meaning = "The data set's name, to be used as a run's task.",
-     .length_maximum = 64},
+     .length_maximum = DATASET_NAME_MAXIMUM},
 };
 
 static const struct parameter_declaration examples_query[] = {

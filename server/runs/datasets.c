@@ -15,7 +15,7 @@
 
 struct parsed_dataset {
     struct parsed_dataset *next;
-    char name[65];
+    char name[DATASET_NAME_MAXIMUM + 1];
     struct dataset *dataset;
     size_t users;
     bool is_deleted; /* no longer to be found, only used up */
@@ -70,12 +70,13 @@ static struct dataset *parse(enum format format, const void *bytes, size_t size,
 
 bool datasets_check_name(const char *name, struct error *error) {
     size_t length = strlen(name);
-    bool ok = length > 0 && length <= 64 && isalnum((unsigned char)name[0]);
+    bool ok = length > 0 && length <= DATASET_NAME_MAXIMUM && isalnum((unsigned char)name[0]);
     for (size_t i = 0; i < length && ok; i++)
         ok = isalnum((unsigned char)name[i]) || strchr("-_.", name[i]) != NULL;
     if (!ok)
         return error_set(error, ERROR_INVALID,
-                         "must have 1 to 64 letters, digits, '-', '_' or '.', the first a letter or digit");
+                         "must have 1 to %d letters, digits, '-', '_' or '.', the first a letter or digit",
+                         DATASET_NAME_MAXIMUM);
     if (task_maker_find(name) != NULL)
         return error_set(error, ERROR_CONFLICT, "%s is the name of a built-in task: choose another", name);
     return true;

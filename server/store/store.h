@@ -91,8 +91,10 @@ struct epoch_record {
     size_t progress_done, progress_total;
 };
 
+enum { DATASET_NAME_MAXIMUM = 64 }; /* bytes */
+
 struct dataset_record {
-    char name[65];
+    char name[DATASET_NAME_MAXIMUM + 1];
     char format[8]; /* its name in the table of formats: "csv" */
     int64_t created_ms;
     size_t row_count, class_count, word_count, size_bytes;
