@@ -8,8 +8,10 @@
 
 #include <string.h>
 
+enum { GATES = 4 }; /* i, f, g, o */
+
 static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
-    recurrent_initialise(layer, parameters, TORCH_LSTM_GATES, generator);
+    recurrent_initialise(layer, parameters, GATES, generator);
 }
 
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
@@ -77,8 +79,8 @@ static void backward(const struct layer *layer, const float *parameters, const f
                             grad_hidden, width);
     }
     if (!layer_pass_is_stopped(pass))
-        recurrent_backward_products(layer, &weights, input, parts.hidden, parts.gates, grad_input,
-                                    grad_parameters, pass);
+        recurrent_backward_products(layer, &weights, input, parts.hidden, parts.gates, parts.gates,
+                                    grad_input, grad_parameters, pass);
 }
 
 const struct layer_type layer_lstm = {

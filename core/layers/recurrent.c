@@ -1,4 +1,4 @@
-/* What the RNN and the LSTM share: see recurrent.h. */
+/* What recurrent layers share: see recurrent.h. */
 #include "core/layers/recurrent.h"
 
 #include "core/math/matrix.h"
@@ -8,7 +8,7 @@
 struct recurrent_parameters recurrent_parameters_of(const struct layer *layer, const float *parameters,
                                                     size_t rows) {
     struct recurrent_parameters parts = {
-        .inputs = layer->input.width, .width = layer->output.width, .rows = rows};
+        .inputs = layer->input.width, .width = layer->output.width, .rows = rows, .joined_rows = rows};
     parts.weight_ih = parameters;
     parts.weight_hh = parts.weight_ih + rows * parts.inputs;
     parts.bias_ih = parts.weight_hh + rows * parts.width;
@@ -32,7 +32,7 @@ size_t recurrent_describe(const struct layer *layer, struct tensor *tensors, siz
     return count;
 }
 
-void recurrent_initialise(const struct layer *layer, float *parameters, enum torch_recurrent_gates gates,
+void recurrent_initialise(const struct layer *layer, float *parameters, size_t gates,
                           struct torch_generator *generator) {
     size_t inputs = layer->input.width, width = layer->output.width, rows = gates * width;
     float *weight_hh = parameters + rows * inputs, *bias_ih = weight_hh + rows * width;
@@ -91,7 +91,8 @@ const float *recurrent_input_sums(const struct layer *layer, const struct recurr
     fill_inputs(layer, input, parts.inputs, pass);
     transpose(parameters->weight_ih, rows, inputs, parts.weight_ih);
     for (size_t j = 0; j < rows; j++)
-        parts.weight_ih[inputs * rows + j] = parameters->bias_ih[j] + parameters->bias_hh[j];
+        parts.weight_ih[inputs * rows + j] =
+            parameters->bias_ih[j] + (j < parameters->joined_rows ? parameters->bias_hh[j] : 0);
     size_t most = SUMS_AT_ONCE / (rows + 1) + 1;
     for (size_t first = 0; first < total && !layer_pass_is_stopped(pass); first += most)
         matrix_multiply(total - first < most ? total - first : most, rows, inputs + 1, 1,
@@ -103,7 +104,8 @@ const float *recurrent_input_sums(const struct layer *layer, const struct recurr
 
 static void add_parameter_gradients(const struct layer *layer, const struct recurrent_parameters *parameters,
                                     const float *input, const float *hidden, const float *grad_sums,
-                                    float *grad_parameters, const struct layer_pass *pass) {
+                                    const float *grad_hidden_sums, float *grad_parameters,
+                                    const struct layer_pass *pass) {
     size_t total = pass->count * layer->input.steps, count = pass->count;
     size_t rows = parameters->rows, inputs = parameters->inputs, width = parameters->width;
     float *grad_hh = grad_parameters + rows * inputs, *grad_bias_ih = grad_hh + rows * width;
@@ -116,21 +118,29 @@ static void add_parameter_gradients(const struct layer *layer, const struct recu
         for (size_t j = 0; j < inputs; j++)
             grad_parameters[i * inputs + j] += parts.weight_ih[j * rows + i];
         grad_bias_ih[i] += parts.weight_ih[inputs * rows + i];
-        grad_bias_hh[i] += parts.weight_ih[inputs * rows + i];
+        if (i < parameters->joined_rows)
+            grad_bias_hh[i] += parts.weight_ih[inputs * rows + i];
     }
+    size_t joined = parameters->joined_rows;
+    if (joined < rows)
+        matrix_multiply_transposed_a(1, rows - joined, total, 1, parts.inputs + inputs, inputs + 1,
+                                     grad_hidden_sums + joined, rows, 1, grad_bias_hh + joined,
+                                     rows - joined);
     /* The hidden state before step t is that after step t - 1; before the first it is zero. */
     if (total > count)
-        matrix_multiply_transposed_a(rows, width, total - count, 1, grad_sums + count * rows, rows, hidden,
-                                     width, 1, grad_hh, width);
+        matrix_multiply_transposed_a(rows, width, total - count, 1, grad_hidden_sums + count * rows, rows,
+                                     hidden, width, 1, grad_hh, width);
 }
 
 void recurrent_backward_products(const struct layer *layer, const struct recurrent_parameters *parameters,
                                  const float *input, const float *hidden, const float *grad_sums,
-                                 float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
+                                 const float *grad_hidden_sums, float *grad_input, float *grad_parameters,
+                                 const struct layer_pass *pass) {
     size_t total = pass->count * layer->input.steps, steps = layer->input.steps, count = pass->count;
     size_t rows = parameters->rows, inputs = parameters->inputs;
     if (grad_parameters != NULL)
-        add_parameter_gradients(layer, parameters, input, hidden, grad_sums, grad_parameters, pass);
+        add_parameter_gradients(layer, parameters, input, hidden, grad_sums, grad_hidden_sums,
+                                grad_parameters, pass);
     if (grad_input == NULL)
         return;
     const float *time_major = pass->scratch;

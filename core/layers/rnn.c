@@ -11,7 +11,7 @@
 #include <string.h>
 
 static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
-    recurrent_initialise(layer, parameters, TORCH_RNN_GATES, generator);
+    recurrent_initialise(layer, parameters, 1, generator);
 }
 
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
@@ -67,8 +67,8 @@ static void backward(const struct layer *layer, const float *parameters, const f
                             width);
     }
     if (!layer_pass_is_stopped(pass))
-        recurrent_backward_products(layer, &parts, input, hidden, grad_sums, grad_input, grad_parameters,
-                                    pass);
+        recurrent_backward_products(layer, &parts, input, hidden, grad_sums, grad_sums, grad_input,
+                                    grad_parameters, pass);
 }
 
 const struct layer_type layer_rnn = {

@@ -17,10 +17,10 @@ void torch_init_linear(struct torch_generator *generator, size_t inputs, size_t 
         fill_symmetric(generator, bias, outputs, bound);
 }
 
-void torch_init_recurrent(struct torch_generator *generator, enum torch_recurrent_gates gates, size_t inputs,
-                          size_t hidden, float *weight_ih, float *weight_hh, float *bias_ih, float *bias_hh) {
+void torch_init_recurrent(struct torch_generator *generator, size_t gates, size_t inputs, size_t hidden,
+                          float *weight_ih, float *weight_hh, float *bias_ih, float *bias_hh) {
     double bound = 1.0 / sqrt((double)hidden);
-    size_t rows = (size_t)gates * hidden;
+    size_t rows = gates * hidden;
     fill_symmetric(generator, weight_ih, rows * inputs, bound);
     fill_symmetric(generator, weight_hh, rows * hidden, bound);
     fill_symmetric(generator, bias_ih, rows, bound);

@@ -17,14 +17,11 @@
 void torch_init_linear(struct torch_generator *generator, size_t inputs, size_t outputs, float *weight,
                        float *bias);
 
-/* Rows per hidden unit: one for nn.RNN; input, forget, cell, output for nn.LSTM. */
-enum torch_recurrent_gates { TORCH_RNN_GATES = 1, TORCH_LSTM_GATES = 4 };
-
-/* One layer, one direction, of nn.RNN or nn.LSTM(inputs, hidden): weight_ih[gates * hidden][inputs],
- * weight_hh[gates * hidden][hidden], bias_ih[gates * hidden], bias_hh[gates * hidden], in this order, all
- * uniform within 1 / sqrt(hidden). */
-void torch_init_recurrent(struct torch_generator *generator, enum torch_recurrent_gates gates, size_t inputs,
-                          size_t hidden, float *weight_ih, float *weight_hh, float *bias_ih, float *bias_hh);
+/* One layer, one direction, of nn.RNN (one gate), nn.LSTM (four) or a layer of that form with other gates:
+ * weight_ih[gates * hidden][inputs], weight_hh[gates * hidden][hidden], bias_ih[gates * hidden],
+ * bias_hh[gates * hidden], in this order, all uniform within 1 / sqrt(hidden). */
+void torch_init_recurrent(struct torch_generator *generator, size_t gates, size_t inputs, size_t hidden,
+                          float *weight_ih, float *weight_hh, float *bias_ih, float *bias_hh);
 
 #define TORCH_NO_PADDING SIZE_MAX
 

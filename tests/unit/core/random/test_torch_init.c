@@ -33,8 +33,8 @@ START_TEST(recurrent_is_torchs) {
     size_t rows = golden_recurrent[_i].gates * hidden;
     float *weight_hh = values + rows * inputs, *bias_ih = weight_hh + rows * hidden;
     torch_generator_seed(&generator, golden_recurrent[_i].seed);
-    torch_init_recurrent(&generator, (enum torch_recurrent_gates)golden_recurrent[_i].gates, inputs, hidden,
-                         values, weight_hh, bias_ih, bias_ih + rows);
+    torch_init_recurrent(&generator, golden_recurrent[_i].gates, inputs, hidden, values, weight_hh, bias_ih,
+                         bias_ih + rows);
     check_draws(rows * (inputs + hidden + 2), golden_recurrent[_i].hash, golden_recurrent[_i].next);
 }
 END_TEST
