@@ -14,7 +14,8 @@
  * in this folder; the model of that name is made of it (core/model/models.c). */
 #define RECURRENT_TABLE(ENTRY)                                                                               \
     ENTRY(rnn)                                                                                               \
-    ENTRY(lstm)
+    ENTRY(lstm)                                                                                              \
+    ENTRY(gru)
 
 #define RECURRENT_DECLARE(name) extern const struct layer_type layer_##name;
 RECURRENT_TABLE(RECURRENT_DECLARE)

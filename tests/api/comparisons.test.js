@@ -135,7 +135,7 @@ test("a bad comparison is refused with every fault and the variant it is in", as
         [{ seeds: "0" }, "seeds"],
         [{ seeds: Array(40).fill(0) }, "seeds"],
         [{ experiment: "nothing" }, "experiment"],
-        [{ variants: [{ label: "a", model: "gru" }] }, "variants[0].model"],
+        [{ variants: [{ label: "a", model: "cnn" }] }, "variants[0].model"],
         [{ variants: [{ label: "a" }, { label: "b", widht: 3 }] }, "variants[1].widht"],
     ]) {
         const problem = await client.postProblem(422, "api/comparisons", { ...comparison, ...change });

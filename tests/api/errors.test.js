@@ -125,7 +125,7 @@ test("all faults are reported at once, and an unknown field with the nearest kno
         learning_rate: -1,
         epochs: "many",
         batch_size: 1.5,
-        model: "gru",
+        model: "cnn",
         zzz: 1,
     });
     assert.deepEqual(fields(problem), ["batch_size", "epochs", "learning_rat", "learning_rate", "model", "zzz"]);

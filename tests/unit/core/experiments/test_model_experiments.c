@@ -182,8 +182,8 @@ END_TEST
 START_TEST(what_does_not_fit_is_refused) {
     assert_rejected(&experiment_gradient_reach, SETTINGS("sequence_length", "1"), "sequence_length",
                     "must be at least 2 and at most 2000; got 1");
-    assert_rejected(&experiment_gradient_reach, SETTINGS("models", "rnn,gru"), "models",
-                    "member 2 must be one of rnn, lstm, attention; got \"gru\"");
+    assert_rejected(&experiment_gradient_reach, SETTINGS("models", "rnn,cnn"), "models",
+                    "member 2 must be one of rnn, lstm, gru, attention; got \"cnn\"");
     struct parameter_set set;
     struct parameter_faults faults = {0};
     prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096", "batch", "1024"), &set, &faults);
