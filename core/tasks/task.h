@@ -94,7 +94,8 @@ struct task *dataset_task_open(const struct task_request *request, const struct 
 /* All of them, a file in this folder and a line here each, in the order in which people see them. */
 #define TASK_TABLE(ENTRY)                                                                                    \
     ENTRY(first_element)                                                                                     \
-    ENTRY(reviews)
+    ENTRY(reviews)                                                                                           \
+    ENTRY(last_element)
 
 #define TASK_DECLARE(word) extern const struct task_maker task_##word;
 TASK_TABLE(TASK_DECLARE)

@@ -30,7 +30,7 @@ function reviews(n) {
 
 test("drawn data sets are listed, and their examples are those that a run sees", async () => {
     const { datasets } = await client.get("api/datasets");
-    assert.deepEqual(datasets.map(({ name }) => name), ["first-element", "reviews"]);
+    assert.deepEqual(datasets.map(({ name }) => name), ["first-element", "reviews", "last-element"]);
     const [negative, positive] = datasets[1].decisive_words;
     for (const { label, tokens, decisive_position } of (await client.get("api/datasets/reviews/examples")).examples)
         assert.ok((label === "positive" ? positive : negative).includes(tokens[decisive_position]), tokens.join(" "));
