@@ -151,7 +151,7 @@ coverage: coverage-deps ## count the lines of core and server that tests execute
 	$(MAKE) -s -j$$(nproc) BUILD=build-coverage CFLAGS='-O1 -g --coverage -fprofile-update=prefer-atomic' \
 		LDFLAGS=--coverage all unit-programs
 	find build-coverage -name '*.gcda' -delete
-	ATTNLAB_ASSETS=none ATTNLAB_KILLS=5 tests/run --build build-coverage --jobs $$(nproc) unit api
+	CK_TIMEOUT_MULTIPLIER=10 ATTNLAB_ASSETS=none ATTNLAB_KILLS=5 tests/run --build build-coverage --jobs $$(nproc) unit api
 	@tests/coverage build-coverage $(COVERAGE_LIMITS)
 
 bench: all $(BENCH_PROGRAMS) ## measure against PyTorch (python3-torch) and the service under load
