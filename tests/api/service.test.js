@@ -54,6 +54,28 @@ test("every experiment has a title, a summary and a schema with defaults", async
     assert.equal(learning_rate.maximum, 10);
 });
 
+test("the parameters of train name the models that they count for, and its variants have labels", async () => {
+    const { experiments } = await client.get("api/experiments");
+    const { parameters, variants } = experiments.find(({ name }) => name === "train");
+    const { model, heads, mask, task } = parameters.properties;
+    assert.deepEqual(heads.applies_to, { model: ["transformer"] });
+    assert.match(heads.description, / \(transformer only\)\.$/);
+    assert.deepEqual(mask.applies_to, { model: ["attention", "transformer"] });
+    assert.match(mask.description, / \(attention and transformer\)\.$/);
+    assert.deepEqual(Object.keys(model.choice_titles), model.enum);
+    assert.ok(task.examples.includes(task.default));
+    assert.deepEqual(
+        variants.map(({ id, label }) => [id, label]),
+        [
+            ["rnn", "RNN"],
+            ["lstm", "LSTM"],
+            ["attention", "attention"],
+            ["unordered", "attention (no position)"],
+        ],
+    );
+    for (const variant of variants) assert.ok(model.enum.includes(variant.parameters.model), variant.id);
+});
+
 test("openapi.json has every route, and all of its references resolve", async () => {
     const openapi = await client.get("api/openapi.json");
     assert.match(openapi.openapi, /^3\.1\./);
