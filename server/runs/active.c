@@ -148,7 +148,7 @@ static bool publish_change(struct change *change,
     return event_log_publish(change->runs->log, events, count, commit, change, error);
 }
 
-bool run_record_publish(struct runs *runs, struct active_run *run, const struct run_record *record,
+bool active_run_publish(struct runs *runs, struct active_run *run, const struct run_record *record,
                         bool acknowledged, struct error *error) {
     struct change change = {runs, run, record, acknowledged};
     return publish_change(&change, commit_to_store, error);
@@ -173,13 +173,13 @@ static bool ended_record(struct runs *runs, struct active_run *run, enum run_sta
     return ok;
 }
 
-bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
-                const char *message, bool must_be_stored, struct error *error) {
+bool active_run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
+                       const char *message, bool must_be_stored, struct error *error) {
     struct run_record record;
     struct error failure = {0}, failure_to_keep = {0};
     if (!ended_record(runs, run, state, result_json, message, &record, error))
         return false;
-    if (run_record_publish(runs, run, &record, must_be_stored, &failure)) {
+    if (active_run_publish(runs, run, &record, must_be_stored, &failure)) {
         run_record_clear(&record);
         return true;
     }
@@ -204,11 +204,11 @@ static bool next_unsaved(struct runs *runs, struct run_record *record) {
     return found;
 }
 
-void runs_save_unsaved(struct runs *runs) {
+void active_runs_save(struct runs *runs) {
     struct run_record record;
     while (next_unsaved(runs, &record)) {
         struct error failure = {0};
-        bool gone = run_record_publish(runs, NULL, &record, false, &failure) || failure.code == ERROR_MISSING;
+        bool gone = active_run_publish(runs, NULL, &record, false, &failure) || failure.code == ERROR_MISSING;
         if (gone) {
             pthread_mutex_lock(&runs->mutex);
             struct active_run *run = active_run_find(runs, record.id);

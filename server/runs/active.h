@@ -22,15 +22,15 @@ struct event *run_event_create(const struct run_record *record, enum event_kind 
 /* Stores a changed record together with the events that tell of it: its state, and its end if it has ended.
  * Before they are shown, `run` (NULL: none is in memory) takes over state and start, or is forgotten if it
  * has ended. */
-bool run_record_publish(struct runs *runs, struct active_run *run, const struct run_record *record,
+bool active_run_publish(struct runs *runs, struct active_run *run, const struct run_record *record,
                         bool acknowledged, struct error *error);
 /* Ends a run that the caller holds: stores and tells it, then forgets it. `result_json` is taken over. False
  * with ERROR_MEMORY: the run is as before and the result still the caller's. Where it cannot be stored: false
  * if `must_be_stored`, and all is as before too; else the run stays in memory as ended, which is told, and
  * storing it is tried again. */
-bool run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
-                const char *message, bool must_be_stored, struct error *error);
+bool active_run_finish(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
+                       const char *message, bool must_be_stored, struct error *error);
 /* Tries again to store what has ended. */
-void runs_save_unsaved(struct runs *runs);
+void active_runs_save(struct runs *runs);
 
 #endif

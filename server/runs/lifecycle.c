@@ -19,7 +19,7 @@ static bool give_up(struct runs *runs, struct run_record *record, const char *re
     record->finished_ms = clock_wall_ms();
     free(record->error);
     record->error = strdup(reason);
-    return run_record_publish(runs, NULL, record, false, error);
+    return active_run_publish(runs, NULL, record, false, error);
 }
 
 /* The experiment and the parameters of an unfinished run; NULL where it can no longer be done, with the
@@ -58,7 +58,7 @@ static bool restore_run(struct runs *runs, struct run_record *record, struct err
         return ok;
     }
     bool ok = record->state == RUN_QUEUED || (run_record_set_state(record, RUN_QUEUED, error) &&
-                                              run_record_publish(runs, NULL, record, false, error));
+                                              active_run_publish(runs, NULL, record, false, error));
     struct active_run *run = NULL;
     if (ok)
         run = active_run_create(record, experiment, &parameters, error);
@@ -144,7 +144,7 @@ static void *take_run(void *owner) {
     struct queue_entry *entry = choose_run(runs);
     pthread_mutex_unlock(&runs->mutex);
     if (has_unsaved)
-        runs_save_unsaved(runs);
+        active_runs_save(runs);
     return entry;
 }
 
@@ -189,5 +189,5 @@ void runs_stop(struct runs *runs) {
     runs->store->forgive_attempts(runs->store, NULL);
     workers_stop(workers);
     runs->store->forgive_attempts(runs->store, NULL);
-    runs_save_unsaved(runs);
+    active_runs_save(runs);
 }

@@ -195,7 +195,7 @@ static bool mark_running(struct work *work, struct error *error) {
     if (record.started_ms == 0)
         record.started_ms = clock_wall_ms();
     ok = run_record_set_state(&record, RUN_RUNNING, error) &&
-         run_record_publish(runs, run, &record, false, error);
+         active_run_publish(runs, run, &record, false, error);
     run_record_clear(&record);
     return ok;
 }
@@ -241,7 +241,7 @@ static void finish_run(struct work *work, enum run_state state, char *result_jso
     const struct timespec pause = {.tv_nsec = 20000000};
     for (;;) {
         struct error failure = {0};
-        if (run_finish(work->runs, work->run, state, result_json, message, false, &failure) ||
+        if (active_run_finish(work->runs, work->run, state, result_json, message, false, &failure) ||
             failure.code != ERROR_MEMORY)
             return;
         if (is_stopping(work->runs))

@@ -95,7 +95,7 @@ bool runs_cancel(struct runs *runs, const char *id, struct run_record *run, stru
         return error_set(error, ERROR_CONFLICT, "the run has ended already");
     if (active == NULL)
         return refuse_cancel(runs, id, error);
-    if (was_waiting && !run_finish(runs, active, RUN_CANCELLED, NULL, NULL, true, error)) {
+    if (was_waiting && !active_run_finish(runs, active, RUN_CANCELLED, NULL, NULL, true, error)) {
         requeue(runs, active);
         return false;
     }
