@@ -24,6 +24,7 @@ SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 
 CORE_PACKAGES = openblas zlib nettle libutf8proc
 SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib nettle hdf5
+TARGET := $(shell $(CC) -dumpmachine)
 # The workers are the threads: they call OpenBLAS at once, and the program sets it to one thread each. Debian's serial
 # build shares a buffer without locking and so gives wrong products then; this is the build with locks. Debian keeps it
 # in a folder of its own, which its alternatives may not point to: hence the search path and, in the program, the rpath.
@@ -47,13 +48,24 @@ FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
 BENCH_SOURCES := $(wildcard tests/bench/*.c)
 SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' server/*/* .ci/* tests/* tests/*/*)
 
-CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o)
+# Kernels are compiled once more for every set of lanes that the target has (core/math/lanes/lanes.h); which one runs is
+# chosen at run time, so only these objects may use a set's instructions.
+LANE_SETS_x86_64 = avx2 avx512
+LANE_SETS_aarch64 = neon
+LANE_SETS := $(LANE_SETS_$(firstword $(subst -, ,$(TARGET))))
+LANE_SOURCES := $(filter %_kernels.c,$(CORE_SOURCES))
+avx2_FLAGS = -DLANES_AVX2 -mavx2 -mfma
+avx512_FLAGS = -DLANES_AVX512 -mavx512f
+neon_FLAGS = -DLANES_NEON
+CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(foreach set,$(LANE_SETS),$(LANE_SOURCES:%.c=$(BUILD)/%.$(set).o))
 # attnlab-hdf5, which attnlab starts to read a weight file and finds beside itself: only it is linked with HDF5.
 HELPER_SOURCES := $(filter server/hdf5/%,$(SERVER_SOURCES)) server/formats/weight_exchange.c server/system/sandbox.c
 HELPER_OBJECTS := $(HELPER_SOURCES:%.c=$(BUILD)/%.o)
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/hdf5/%,$(SERVER_SOURCES))) $(BUILD)/assets_embedded.o
 # What tests of the server link: all of it but main().
 SERVER_PARTS := $(filter-out $(BUILD)/server/commands/main.o,$(SERVER_OBJECTS))
+# What the kernels are compared with: see tests/unit/core/math/reference_kernels.h.
+REFERENCE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/core/math/reference_*.c))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
@@ -101,13 +113,18 @@ $(BUILD)/attnlab-hdf5: $(HELPER_OBJECTS)
 $(BUILD)/attnlab $(BUILD)/attnlab-hdf5: $(BUILD)/libcore.a
 	$(LINK) -o $@ $(filter %.o,$^) $< $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
-# Kernels for machines with AVX2 or AVX-512; chosen at run time, so only these files may use their instructions.
-$(BUILD)/%_avx2.o: EXTRA_CFLAGS = -mavx2 -mfma
-$(BUILD)/%_avx512.o: EXTRA_CFLAGS = -mavx512f
+COMPILE = $(CC) $(BASE_CFLAGS) $(CORE_CFLAGS) $(SERVER_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) -MMD -MP -c
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CORE_CFLAGS) $(SERVER_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) -o $@ $<
+
+define LANE_SET_RULE
+$(BUILD)/%.$(1).o: %.c
+	@mkdir -p $$(@D)
+	$$(COMPILE) $$($(1)_FLAGS) -o $$@ $$<
+endef
+$(foreach set,$(LANE_SETS),$(eval $(call LANE_SET_RULE,$(set))))
 
 # Each test_x.c below tests/unit is a program of its own; those of the server link its parts too.
 $(BUILD)/tests/unit/server/%: $(BUILD)/tests/unit/server/%.o $(SERVER_PARTS) $(BUILD)/libcore.a
@@ -119,7 +136,7 @@ $(BUILD)/tests/unit/server/formats/attnlab-hdf5: $(BUILD)/attnlab-hdf5
 	@mkdir -p $(@D)
 	ln -srf $< $@
 
-$(BUILD)/tests/unit/core/%: $(BUILD)/tests/unit/core/%.o $(BUILD)/libcore.a
+$(BUILD)/tests/unit/core/%: $(BUILD)/tests/unit/core/%.o $(REFERENCE_OBJECTS) $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libcore.a
@@ -177,7 +194,7 @@ C_FILES = $(filter-out tests/reference/golden_%,$(shell find core server tests -
 	-o -name '*.[ch]' -print | sort))
 
 # Without the builds' -Werror, as .clang-tidy says what is an error.
-TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS) -mavx2 -mfma -mavx512f
+TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS)
 
 format: ## lay out the C sources by clang-format
 	clang-format -i $(C_FILES)
@@ -194,6 +211,8 @@ lint-includes: lint-deps
 
 lint-c: lint-deps
 	@echo $(CORE_SOURCES) $(SERVER_SOURCES) | xargs -n 8 -P $$(nproc) sh -c 'clang-tidy --quiet "$$@" -- $(TIDY_FLAGS)' tidy
+	@$(foreach set,$(LANE_SETS),echo $(LANE_SOURCES) | xargs -n 8 -P $$(nproc) \
+		sh -c 'clang-tidy --quiet "$$@" -- $(TIDY_FLAGS) $($(set)_FLAGS)' tidy &&) true
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --suppress=uninitvar \
 		--suppress=memleak --suppress=unknownMacro --error-exitcode=1 -I. core server
 

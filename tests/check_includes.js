@@ -13,7 +13,8 @@ import { fileURLToPath } from "node:url";
 export const table = `
 core
 core/random             core
-core/math               core  <cblas.h>
+core/math/lanes         <immintrin.h>  <arm_neon.h>
+core/math               core  core/math/lanes  <cblas.h>
 core/parameters         core
 core/layers             core  core/math  core/random
 core/layers/positions   core  core/random  core/layers
@@ -22,7 +23,7 @@ core/layers/blocks      core  core/layers  core/layers/positions  core/layers/at
 core/model              core  core/math  core/random  core/layers/*  core/parameters
 core/tasks              core  core/random  <utf8proc.h>
 core/training           core  core/math  core/random  core/model  core/parameters  core/tasks
-core/pretrained         core  core/math
+core/pretrained         core  core/math  core/math/lanes
 core/experiments        core/*  <nettle/base64.h>
 server/system           core  <pthread.h>
 server/formats          core/*  server/system  <jansson.h>

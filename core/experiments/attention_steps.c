@@ -4,8 +4,8 @@
  * which one would write them down, and every matrix on the way is part of the result. */
 #include "core/experiments/experiments.h"
 #include "core/math/arena.h"
-#include "core/math/kernels.h"
 #include "core/math/matrix.h"
+#include "core/math/softmax.h"
 #include "core/model/choices.h"
 #include "core/random/torch_init.h"
 
@@ -289,7 +289,7 @@ static void compute(struct steps *steps, const struct parameter_set *set) {
         steps->masked[i] = is_hidden(set, i / keys, i % keys) ? -INFINITY : steps->scaled[i];
         steps->weights[i] = steps->masked[i];
     }
-    kernels_plain.softmax_rows(steps->weights, queries, keys, 1);
+    softmax_rows(steps->weights, queries, keys, 1);
     for (size_t i = 0; i < queries; i++)
         for (size_t j = 0; j < keys; j++)
             steps->row_sums[i] += steps->weights[i * keys + j];

@@ -4,8 +4,8 @@
  * infinity above the diagonal: the last is attention that does not yet look at its tokens. */
 #include "core/experiments/experiments.h"
 #include "core/math/arena.h"
-#include "core/math/kernels.h"
 #include "core/math/matrix.h"
+#include "core/math/softmax.h"
 #include "core/random/torch_random.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static void fill_matrices(struct averages *averages) {
             averages->masked[i * tokens + j] = seen ? 0 : -INFINITY;
             averages->weights[i * tokens + j] = averages->masked[i * tokens + j];
         }
-    kernels_plain.softmax_rows(averages->weights, tokens, tokens, 1);
+    softmax_rows(averages->weights, tokens, tokens, 1);
 }
 
 static void average_by_product(const struct averages *averages, const float *weights, float *means) {

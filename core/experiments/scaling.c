@@ -4,7 +4,7 @@
  * of that spread, with and without the factor. */
 #include "core/experiments/experiments.h"
 #include "core/math/arena.h"
-#include "core/math/kernels.h"
+#include "core/math/softmax.h"
 #include "core/random/torch_random.h"
 
 #include <math.h>
@@ -115,7 +115,7 @@ static float measure_spread(struct scaling *scaling, size_t dimension, struct to
 static float share_out(const struct scaling *scaling, float spread, float *weights) {
     for (size_t i = 0; i < scaling->keys; i++)
         weights[i] = scaling->draws[i] * spread;
-    kernels_plain.softmax_rows(weights, 1, scaling->keys, 1);
+    softmax_rows(weights, 1, scaling->keys, 1);
     float largest = 0;
     for (size_t i = 0; i < scaling->keys; i++)
         largest = fmaxf(largest, weights[i]);

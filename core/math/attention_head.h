@@ -6,6 +6,8 @@
 #ifndef ATTNLAB_CORE_MATH_ATTENTION_HEAD_H
 #define ATTNLAB_CORE_MATH_ATTENTION_HEAD_H
 
+#include "core/math/lanes/sets.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,25 +18,25 @@ struct attention_head {
     size_t row, stride;
     float scale;    /* of the scores: 1 / sqrt(width) */
     bool is_causal; /* a query sees no later key */
-    const float
-        *bias; /* [stride], added to every row of scaled scores: 0, or -INFINITY for a hidden key; or NULL */
+    /* [stride], added to every row of scaled scores: 0, or -INFINITY for a hidden key; or NULL */
+    const float *bias;
     const float *query, *key, *value;
 };
 
-/* context[steps] and weights[steps][stride] are written. A query that sees no key gets a row of zeros. */
-void attention_head_forward_plain(const struct attention_head *head, float *weights, float *context);
-void attention_head_forward_avx2(const struct attention_head *head, float *weights, float *context);
-
-/* From weights and the gradient of the context the gradients of query, key and value, which have the same
- * `row`, are written. grad_scores[steps][stride] is working memory. */
+/* For the way back; `scores`[steps][stride] is working memory. */
 struct attention_head_gradients {
     const float *context;
-    float *query, *key, *value;
+    float *query, *key, *value; /* their rows are `row` floats apart, too */
     float *scores;
 };
-void attention_head_backward_plain(const struct attention_head *head, const float *weights,
-                                   const struct attention_head_gradients *gradients);
-void attention_head_backward_avx2(const struct attention_head *head, const float *weights,
-                                  const struct attention_head_gradients *gradients);
+
+/* Forward, context[steps] and weights[steps][stride] are written; a query that sees no key gets a row of
+ * zeros. Backward, from weights and the gradient of the context the gradients of query, key and value are. */
+#define DECLARE_ATTENTION_HEAD_KERNELS(set)                                                                  \
+    void attention_head_forward_##set(const struct attention_head *head, float *weights, float *context);    \
+    void attention_head_backward_##set(const struct attention_head *head, const float *weights,              \
+                                       const struct attention_head_gradients *gradients);
+
+FOR_SETS_OF_EIGHT(DECLARE_ATTENTION_HEAD_KERNELS)
 
 #endif

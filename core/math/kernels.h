@@ -1,10 +1,19 @@
-/* Elementwise kernels, in a plain C version and one for AVX2, some also for AVX-512.
+/* The table of kernels: the inner loops of layers and training, once for every set of instructions.
  *
- * Which one a machine runs is chosen once, when a model is opened, and handed down as a pointer; nothing
- * global changes. The plain version uses the C library's functions and is what tests compare the other with
- * (they differ by a few units in the last place). */
+ * A kernel is written once, over the lanes of core/math/lanes/lanes.h; the Makefile compiles every file
+ * *_kernels.c for each set that the compiler's target has: AVX2, AVX-512, NEON, and plain C for every other
+ * processor. Which table a machine runs is chosen once, when a model is opened, and handed down as a pointer;
+ * nothing global changes.
+ *
+ * A new kernel: its line here and in all_kernels.c, its declaration and definition in the pair of files of
+ * its family (recurrent, softmax, parameter, block, tile, score, attention head), and a plain loop in
+ * tests/unit/core/math/reference_kernels.c, with which the tests compare every set. If it sums across lanes,
+ * it goes in a file of eight lanes alone, so that AVX-512 takes AVX2's and both give the same bits; only the
+ * shared scores, and moments with them, have bits of their own there. */
 #ifndef ATTNLAB_CORE_MATH_KERNELS_H
 #define ATTNLAB_CORE_MATH_KERNELS_H
+
+#include "core/math/lanes/sets.h"
 
 #include <stddef.h>
 
@@ -111,11 +120,9 @@ struct kernels {
 /* The fastest table that this processor can run. */
 const struct kernels *kernels_choose(void);
 
-extern const struct kernels kernels_plain;
-/* x86-64 only, and only where the processor has AVX2 and FMA. */
-extern const struct kernels kernels_avx2;
-/* x86-64 only, and only where the processor has AVX-512F; the bits are those of kernels_avx2, except from the
- * kernels of score_kernels.h. */
-extern const struct kernels kernels_avx512;
+/* kernels_plain, kernels_avx2, kernels_avx512, kernels_neon: those of the compiler's target exist, and only
+ * what TRY_SETS says may be called. */
+#define DECLARE_KERNELS(set) extern const struct kernels kernels_##set;
+FOR_EVERY_SET(DECLARE_KERNELS)
 
 #endif

@@ -1,94 +1,153 @@
-/* Softmax (in base 2) of scores that a batch shares, and moments under tilted weights: the plain versions of
- * the kernels in kernels.h. Exponentials are taken of differences to an upper bound of the row, so they stay
- * below 1. */
+/* Softmax, in base 2, of scores that a batch shares, over eight lanes: see score_kernels.h. */
 #include "core/math/score_kernels.h"
+
+#include "core/math/lanes/elementary.h"
+
+#if LANES == 8
 
 #include <math.h>
 #include <string.h>
 
-static float score_at(const struct shared_scores *scores, struct shared_scores_row row, const float *x,
-                      size_t i, size_t j) {
-    return scores->fixed[i * scores->stride + j] + row.slope * x[j] + row.gain * scores->column[j];
+/* The scores of a row, less its shift. */
+struct row_terms {
+    const float *fixed, *x, *column;
+    lanes slope, gain, shift;
+};
+
+static inline struct row_terms terms_of_row(const struct shared_scores *scores, struct shared_scores_row row,
+                                            const float *x, size_t i, float shift) {
+    return (struct row_terms){scores->fixed + i * scores->stride,
+                              x,
+                              scores->column,
+                              lanes_broadcast(row.slope),
+                              lanes_broadcast(row.gain),
+                              lanes_broadcast(shift)};
 }
 
-/* to[stride] = 2^(s_ij - shift); returns the sum. */
-static float exponentials_of_row(const struct shared_scores *scores, struct shared_scores_row row,
-                                 const float *x, size_t i, float shift, float *to) {
-    float sum = 0;
-    for (size_t j = 0; j < scores->stride; j++)
-        sum += to[j] = exp2f(score_at(scores, row, x, i, j) - shift);
-    return sum;
+static inline lanes scores_at(struct row_terms row, size_t j) {
+    lanes score = lanes_subtract(lanes_load(row.fixed + j), row.shift);
+    score = lanes_multiply_add(row.slope, lanes_load(row.x + j), score);
+    return lanes_multiply_add(row.gain, lanes_load(row.column + j), score);
+}
+
+/* The terms come by value: through a pointer they would be read again after every store. */
+LANES_INLINE float exponentials_of_row(struct row_terms row, size_t stride, float *exponentials) {
+    lanes even = lanes_zero(), odd = lanes_zero();
+    for (size_t j = 0; j < stride; j += 2 * LANES) {
+        lanes a = lanes_exp2(scores_at(row, j)), b = lanes_exp2(scores_at(row, j + LANES));
+        lanes_store(exponentials + j, a);
+        lanes_store(exponentials + j + LANES, b);
+        even = lanes_add(even, a);
+        odd = lanes_add(odd, b);
+    }
+    return lanes_sum(lanes_add(even, odd));
 }
 
 /* The same with the row's largest score as the shift, taken from the scores as they are: of large ones other
- * roundings than the largest's own would leave no exponential of 1. */
-static float exponentials_below_largest(const struct shared_scores *scores, struct shared_scores_row row,
-                                        const float *x, size_t i, float *to) {
-    float largest = -INFINITY, sum = 0;
-    for (size_t j = 0; j < scores->stride; j++) {
-        to[j] = score_at(scores, row, x, i, j);
-        largest = fmaxf(largest, to[j]);
+ * roundings than the largest's own would leave no exponential of 1. Rarely needed, so it stays out of the
+ * way. */
+static __attribute__((noinline)) float exponentials_below_largest(struct row_terms row, size_t stride,
+                                                                  float *exponentials) {
+    lanes largest = lanes_broadcast(-INFINITY), sum = lanes_zero();
+    row.shift = lanes_zero();
+    for (size_t j = 0; j < stride; j += LANES) {
+        lanes score = scores_at(row, j);
+        lanes_store(exponentials + j, score);
+        largest = lanes_maximum(largest, score);
     }
-    for (size_t j = 0; j < scores->stride; j++)
-        sum += to[j] = exp2f(to[j] - largest);
-    return sum;
+    largest = lanes_broadcast(lanes_largest(largest));
+    for (size_t j = 0; j < stride; j += LANES) {
+        lanes a = lanes_exp2(lanes_subtract(lanes_load(exponentials + j), largest));
+        lanes_store(exponentials + j, a);
+        sum = lanes_add(sum, a);
+    }
+    return lanes_sum(sum);
 }
 
-void shared_scores_forward_plain(const struct shared_scores *scores, const float *x, float *exponentials,
-                                 float *inverse_sums, float *share) {
+/* Leaves row i of the exponentials; returns 1 / its sum. */
+static inline float exponentiate_row(const struct shared_scores *scores, const float *x, float x_least,
+                                     float x_largest, size_t i, float *exponentials) {
+    float *to = exponentials + i * scores->stride;
+    struct shared_scores_row row = shared_scores_row_of(scores, x, x_least, x_largest, i);
+    struct row_terms terms = terms_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound);
+    float sum = row.is_large ? 0 : exponentials_of_row(terms, scores->stride, to);
+    if (sum < shared_scores_least_sum && row.bound != -INFINITY)
+        sum = exponentials_below_largest(terms, scores->stride, to);
+    return sum == 0 ? 0 : 1 / sum;
+}
+
+static void range_of(const float *x, size_t stride, float *least, float *largest) {
+    lanes low = lanes_load(x), high = low;
+    for (size_t j = LANES; j < stride; j += LANES) {
+        low = lanes_minimum(low, lanes_load(x + j));
+        high = lanes_maximum(high, lanes_load(x + j));
+    }
+    *least = lanes_least(low);
+    *largest = lanes_largest(high);
+}
+
+static inline lanes add_scaled(lanes sum, float factor, const float *row) {
+    return lanes_multiply_add(lanes_broadcast(factor), lanes_load(row), sum);
+}
+
+/* Four rows at a time, so that the shares are read and written a quarter as often. */
+void IN_SET(shared_scores_forward)(const struct shared_scores *scores, const float *x, float *exponentials,
+                                   float *inverse_sums, float *share) {
+    size_t stride = scores->stride, i = 0;
     float least, largest;
-    score_kernels_range(x, scores->stride, &least, &largest);
-    memset(share, 0, scores->stride * sizeof *share);
-    for (size_t i = 0; i < scores->steps; i++) {
-        float *to = exponentials + i * scores->stride;
-        struct shared_scores_row row = shared_scores_row_of(scores, x, least, largest, i);
-        float sum = row.is_large
-                        ? 0
-                        : exponentials_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound, to);
-        if (sum < shared_scores_least_sum && row.bound != -INFINITY)
-            sum = exponentials_below_largest(scores, row, x, i, to);
-        inverse_sums[i] = sum == 0 ? 0 : 1 / sum;
-        for (size_t j = 0; j < scores->stride; j++)
-            share[j] += inverse_sums[i] * to[j];
+    range_of(x, stride, &least, &largest);
+    memset(share, 0, stride * sizeof *share);
+    for (; i + 4 <= scores->steps; i += 4) {
+        const float *row = exponentials + i * stride, *inverse = inverse_sums + i;
+        for (size_t k = i; k < i + 4; k++)
+            inverse_sums[k] = exponentiate_row(scores, x, least, largest, k, exponentials);
+        for (size_t j = 0; j < stride; j += LANES) {
+            lanes sum = add_scaled(lanes_load(share + j), inverse[0], row + j);
+            sum = add_scaled(sum, inverse[1], row + stride + j);
+            sum = add_scaled(sum, inverse[2], row + 2 * stride + j);
+            lanes_store(share + j, add_scaled(sum, inverse[3], row + 3 * stride + j));
+        }
+    }
+    for (; i < scores->steps; i++) {
+        inverse_sums[i] = exponentiate_row(scores, x, least, largest, i, exponentials);
+        for (size_t j = 0; j < stride; j += LANES)
+            lanes_store(share + j,
+                        add_scaled(lanes_load(share + j), inverse_sums[i], exponentials + i * stride + j));
     }
 }
 
-void shared_scores_backward_plain(const struct shared_scores *scores, const float *x,
-                                  const float *exponentials, const float *inverse_sums,
-                                  const float *grad_share, struct shared_scores_gradient *gradient) {
+/* sum_j a_j b_j, in two chains. */
+static inline float dot(const float *a, const float *b, size_t stride) {
+    lanes even = lanes_zero(), odd = lanes_zero();
+    for (size_t j = 0; j < stride; j += 2 * LANES) {
+        even = lanes_multiply_add(lanes_load(a + j), lanes_load(b + j), even);
+        odd = lanes_multiply_add(lanes_load(a + j + LANES), lanes_load(b + j + LANES), odd);
+    }
+    return lanes_sum(lanes_add(even, odd));
+}
+
+void IN_SET(shared_scores_backward)(const struct shared_scores *scores, const float *x,
+                                    const float *exponentials, const float *inverse_sums,
+                                    const float *grad_share, struct shared_scores_gradient *gradient) {
     size_t stride = scores->stride;
+    float *column = gradient->column;
     for (size_t i = 0; i < scores->steps; i++) {
         const float *row = exponentials + i * stride;
-        float mean = 0, with_x = 0;
-        for (size_t j = 0; j < stride; j++)
-            mean += row[j] * grad_share[j];
-        mean *= inverse_sums[i];
-        for (size_t j = 0; j < stride; j++) {
-            float change = inverse_sums[i] * row[j] * (grad_share[j] - mean);
-            gradient->fixed[i * stride + j] += change;
-            gradient->column[j] += x[i] * change;
-            with_x += change * x[j];
+        float *fixed = gradient->fixed + i * stride;
+        const lanes inverse = lanes_broadcast(inverse_sums[i]), gain = lanes_broadcast(x[i]);
+        const lanes mean = lanes_broadcast(inverse_sums[i] * dot(row, grad_share, stride));
+        lanes sum = lanes_zero();
+        for (size_t j = 0; j < stride; j += LANES) {
+            lanes weight = lanes_multiply(inverse, lanes_load(row + j));
+            lanes change = lanes_multiply(weight, lanes_subtract(lanes_load(grad_share + j), mean));
+            lanes_store(fixed + j, lanes_add(lanes_load(fixed + j), change));
+            lanes_store(column + j, lanes_multiply_add(gain, change, lanes_load(column + j)));
+            sum = lanes_multiply_add(change, lanes_load(x + j), sum);
         }
+        float with_x = lanes_sum(sum);
         gradient->row[i] += with_x;
         gradient->square += x[i] * with_x;
     }
 }
 
-void tilted_moments_plain(const float *values, size_t count, const float *tilts, size_t tilt_count,
-                          float *means, float *variances) {
-    float least, largest;
-    score_kernels_range(values, count, &least, &largest);
-    for (size_t i = 0; i < tilt_count; i++) {
-        /* Around the value with the largest weight: nothing overflows, and the variance cancels least. */
-        float centre = tilts[i] > 0 ? largest : least, sum = 0, first = 0, second = 0;
-        for (size_t j = 0; j < count; j++) {
-            float difference = values[j] - centre, weight = exp2f(tilts[i] * difference);
-            sum += weight;
-            first += weight * difference;
-            second += weight * difference * difference;
-        }
-        float mean = first / sum;
-        means[i] = centre + mean;
-        variances[i] = second / sum - mean * mean;
-    }
-}
+#endif

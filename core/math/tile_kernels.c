@@ -1,42 +1,75 @@
-/* Softmax in tiles, in plain C: see tile_kernels.h. */
+/* Softmax in tiles, over lanes: see tile_kernels.h. */
 #include "core/math/tile_kernels.h"
+
+#include "core/math/lanes/elementary.h"
+
+#if LANES == 8
 
 #include <math.h>
 
-void tile_softmax_plain(const struct tile *tile, float *largest, float *sums) {
+/* The largest scaled score of a row, and of `before`. */
+static float largest_of(const float *row, size_t columns, float scale, float before) {
+    const lanes nothing = lanes_broadcast(-INFINITY), factor = lanes_broadcast(scale);
+    lanes largest = lanes_broadcast(before);
+    for (size_t j = 0; j < columns; j += LANES) {
+        lanes_part part = lanes_part_at(j, columns);
+        lanes score = lanes_multiply(factor, lanes_load_part(row + j, part));
+        largest = lanes_maximum(largest, lanes_select_part(part, score, nothing));
+    }
+    return lanes_largest(largest);
+}
+
+/* Scores become e^(scale s - shift); returns their sum weighted by weights[columns], or by 1 where it is
+ * NULL. */
+static float exponentiate(float *row, size_t columns, float scale, float shift, const float *weights) {
+    const lanes factor = lanes_broadcast(scale), shifts = lanes_broadcast(shift);
+    lanes sum = lanes_zero();
+    for (size_t j = 0; j < columns; j += LANES) {
+        lanes_part part = lanes_part_at(j, columns);
+        lanes x = lanes_exp(lanes_multiply_subtract(factor, lanes_load_part(row + j, part), shifts));
+        x = lanes_keep_part(part, x);
+        lanes_store_part(row + j, part, x);
+        sum = weights == NULL ? lanes_add(sum, x)
+                              : lanes_multiply_add(x, lanes_load_part(weights + j, part), sum);
+    }
+    return lanes_sum(sum);
+}
+
+void IN_SET(tile_softmax)(const struct tile *tile, float *largest, float *sums) {
     for (size_t i = 0; i < tile->rows; i++) {
-        float *row = tile->values + i * tile->stride, before = largest[i], sum = 0;
-        for (size_t j = 0; j < tile->columns; j++)
-            largest[i] = fmaxf(largest[i], tile->scale * row[j]);
+        float *row = tile->values + i * tile->stride, before = largest[i];
+        largest[i] = largest_of(row, tile->columns, tile->scale, before);
         float shift = largest[i] == -INFINITY ? 0 : largest[i];
-        for (size_t j = 0; j < tile->columns; j++) {
-            row[j] = expf(tile->scale * row[j] - shift);
-            sum += row[j];
-        }
-        sums[i] = sums[i] * expf(before - shift) + sum;
+        sums[i] = sums[i] * expf(before - shift) + exponentiate(row, tile->columns, tile->scale, shift, NULL);
     }
 }
 
-void tile_weights_plain(const struct tile *tile, const float *normaliser) {
+void IN_SET(tile_weights)(const struct tile *tile, const float *normaliser) {
     for (size_t i = 0; i < tile->rows; i++)
-        for (size_t j = 0; j < tile->columns; j++) {
-            float *value = tile->values + i * tile->stride + j;
-            *value = expf(tile->scale * *value - normaliser[i]);
+        exponentiate(tile->values + i * tile->stride, tile->columns, tile->scale, normaliser[i], NULL);
+}
+
+void IN_SET(tile_weights_and_means)(const struct tile *tile, const float *normaliser, const float *gradient,
+                                    float *means) {
+    for (size_t i = 0; i < tile->rows; i++)
+        means[i] += exponentiate(tile->values + i * tile->stride, tile->columns, tile->scale, normaliser[i],
+                                 gradient);
+}
+
+void IN_SET(tile_backward)(const struct tile *tile, const float *gradient, size_t gradient_stride,
+                           const float *means) {
+    const lanes scale = lanes_broadcast(tile->scale);
+    for (size_t i = 0; i < tile->rows; i++) {
+        float *row = tile->values + i * tile->stride;
+        const float *g = gradient + i * gradient_stride;
+        const lanes mean = lanes_broadcast(means[i]);
+        for (size_t j = 0; j < tile->columns; j += LANES) {
+            lanes_part part = lanes_part_at(j, tile->columns);
+            lanes difference = lanes_subtract(lanes_load_part(g + j, part), mean);
+            difference = lanes_multiply(scale, difference);
+            lanes_store_part(row + j, part, lanes_multiply(difference, lanes_load_part(row + j, part)));
         }
+    }
 }
 
-void tile_weights_and_means_plain(const struct tile *tile, const float *normaliser, const float *gradient,
-                                  float *means) {
-    tile_weights_plain(tile, normaliser);
-    for (size_t i = 0; i < tile->rows; i++)
-        for (size_t j = 0; j < tile->columns; j++)
-            means[i] += tile->values[i * tile->stride + j] * gradient[j];
-}
-
-void tile_backward_plain(const struct tile *tile, const float *gradient, size_t gradient_stride,
-                         const float *means) {
-    for (size_t i = 0; i < tile->rows; i++)
-        for (size_t j = 0; j < tile->columns; j++)
-            tile->values[i * tile->stride + j] *=
-                tile->scale * (gradient[i * gradient_stride + j] - means[i]);
-}
+#endif

@@ -7,6 +7,8 @@
 #ifndef ATTNLAB_CORE_MATH_TILE_KERNELS_H
 #define ATTNLAB_CORE_MATH_TILE_KERNELS_H
 
+#include "core/math/lanes/sets.h"
+
 #include <stddef.h>
 
 struct tile {
@@ -15,28 +17,24 @@ struct tile {
     float scale; /* of the scores */
 };
 
-/* Scores become e^(scale s - largest), where largest[rows] is the largest scaled score so far, this tile
- * included; sums[rows] is scaled down to it and the tile's exponentials are added. Before the first tile
- * largest is -INFINITY and sums 0; a score of -INFINITY becomes 0. */
-void tile_softmax_plain(const struct tile *tile, float *largest, float *sums);
-void tile_softmax_avx2(const struct tile *tile, float *largest, float *sums);
+/* tile_softmax: scores become e^(scale s - largest), where largest[rows] is the largest scaled score so far,
+ * this tile included; sums[rows] is scaled down to it and the tile's exponentials are added. Before the first
+ * tile largest is -INFINITY and sums 0; a score of -INFINITY becomes 0.
+ *
+ * tile_weights: scores become the weights e^(scale s - normaliser), where normaliser[rows] is the logarithm
+ * of a row's sum; INFINITY makes a row of zeros. tile_weights_and_means also adds sum_j w_ij gradient_j to
+ * means[rows]; gradient[columns] is with respect to every row.
+ *
+ * tile_backward: weights become the gradients of their scores, scale w_ij (gradient_j - means_i). Rows of
+ * `gradient` are gradient_stride apart; 0: all rows have the same. */
+#define DECLARE_TILE_KERNELS(set)                                                                            \
+    void tile_softmax_##set(const struct tile *tile, float *largest, float *sums);                           \
+    void tile_weights_##set(const struct tile *tile, const float *normaliser);                               \
+    void tile_weights_and_means_##set(const struct tile *tile, const float *normaliser,                      \
+                                      const float *gradient, float *means);                                  \
+    void tile_backward_##set(const struct tile *tile, const float *gradient, size_t gradient_stride,         \
+                             const float *means);
 
-/* Scores become the weights e^(scale s - normaliser), where normaliser[rows] is the logarithm of a row's sum;
- * INFINITY makes a row of zeros. */
-void tile_weights_plain(const struct tile *tile, const float *normaliser);
-void tile_weights_avx2(const struct tile *tile, const float *normaliser);
-
-/* The same, and adds sum_j w_ij gradient_j to means[rows]. gradient[columns] is with respect to every row. */
-void tile_weights_and_means_plain(const struct tile *tile, const float *normaliser, const float *gradient,
-                                  float *means);
-void tile_weights_and_means_avx2(const struct tile *tile, const float *normaliser, const float *gradient,
-                                 float *means);
-
-/* Weights become the gradients of their scores, scale w_ij (gradient_j - means_i). Rows of `gradient` are
- * gradient_stride apart; 0: all rows have the same. */
-void tile_backward_plain(const struct tile *tile, const float *gradient, size_t gradient_stride,
-                         const float *means);
-void tile_backward_avx2(const struct tile *tile, const float *gradient, size_t gradient_stride,
-                        const float *means);
+FOR_SETS_OF_EIGHT(DECLARE_TILE_KERNELS)
 
 #endif

@@ -1,9 +1,8 @@
-/* Convolutions in plain C, and what all versions share: see convolution.h. */
+/* Convolutions by products and kernels: see convolution.h. */
 #include "core/pretrained/convolution.h"
 
 #include "core/math/matrix.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { FILTER = 3 };
@@ -20,45 +19,12 @@ size_t convolution_padding_before(size_t extent, size_t stride) {
     return covered > extent ? (covered - extent) / 2 : 0;
 }
 
-static void depthwise_plain(const float *input, size_t height, size_t width, size_t channels, size_t stride,
-                            const float *weights, const float *bias, float *output) {
-    size_t above = convolution_padding_before(height, stride);
-    size_t left = convolution_padding_before(width, stride);
-    for (size_t y = 0; y < convolution_output_extent(height, stride); y++)
-        for (size_t x = 0; x < convolution_output_extent(width, stride); x++, output += channels) {
-            memcpy(output, bias, channels * sizeof *output);
-            for (size_t tap = 0; tap < FILTER * FILTER; tap++) {
-                /* Unsigned: a place above or left of the image becomes a huge number. */
-                size_t row = y * stride + tap / FILTER - above, column = x * stride + tap % FILTER - left;
-                if (row >= height || column >= width)
-                    continue;
-                const float *pixel = input + (row * width + column) * channels;
-                for (size_t c = 0; c < channels; c++)
-                    output[c] += pixel[c] * weights[tap * channels + c];
-            }
-            for (size_t c = 0; c < channels; c++)
-                output[c] = fminf(fmaxf(output[c], 0), 6);
-        }
-}
-
-static void add_bias_relu6_plain(float *values, size_t rows, size_t channels, const float *bias) {
-    for (size_t i = 0; i < rows; i++, values += channels)
-        for (size_t c = 0; c < channels; c++)
-            values[c] = fminf(fmaxf(values[c] + bias[c], 0), 6);
-}
-
-const struct convolution_kernels convolution_kernels_plain = {
-    .name = "plain",
-    .depthwise = depthwise_plain,
-    .add_bias_relu6 = add_bias_relu6_plain,
-};
-
 const struct convolution_kernels *convolution_kernels_choose(void) {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &convolution_kernels_avx2;
-#endif
-    return &convolution_kernels_plain;
+#define TRY(set, runs)                                                                                       \
+    if (runs)                                                                                                \
+        return &convolution_kernels_##set;
+    TRY_SETS(TRY)
+#undef TRY
 }
 
 static void add_bias(float *values, size_t rows, size_t channels, const float *bias, const float *residual) {

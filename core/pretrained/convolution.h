@@ -2,9 +2,11 @@
  *
  * A pointwise (1 x 1) convolution is a matrix product over all pixels. A dense 3 x 3 one becomes the same
  * after its patches are laid side by side. A depthwise 3 x 3 one filters every channel by itself and has a
- * kernel of its own, in plain C and for AVX2. Batch norm is folded into weights and bias before. */
+ * kernel of its own, for every set of lanes. Batch norm is folded into weights and bias before. */
 #ifndef ATTNLAB_CORE_PRETRAINED_CONVOLUTION_H
 #define ATTNLAB_CORE_PRETRAINED_CONVOLUTION_H
+
+#include "core/math/lanes/sets.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,9 +32,8 @@ struct convolution_kernels {
 /* The fastest that this processor can run. */
 const struct convolution_kernels *convolution_kernels_choose(void);
 
-extern const struct convolution_kernels convolution_kernels_plain;
-/* x86-64 only, and only where the processor has AVX2 and FMA. */
-extern const struct convolution_kernels convolution_kernels_avx2;
+#define DECLARE_CONVOLUTION_KERNELS(set) extern const struct convolution_kernels convolution_kernels_##set;
+FOR_EVERY_SET(DECLARE_CONVOLUTION_KERNELS)
 
 /* output[pixels][out_channels] = input[pixels][in_channels] weights + bias, then ReLU6 where `relu6` is set,
  * else plus residual[pixels][out_channels] where that is not NULL. weights[in_channels][out_channels]. */

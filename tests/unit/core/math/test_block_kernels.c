@@ -1,4 +1,4 @@
-/* The kernels of a transformer block: the fast ones against the plain ones, at sizes that leave tails of
+/* The kernels of a transformer block: those of every set against the reference, at sizes that leave tails of
  * every length, and a block that skips padding against one that does not. */
 #include "core/layers/blocks/encoder_block.h"
 #include "core/layers/masked_mean.h"
@@ -6,11 +6,20 @@
 #include "core/math/block_kernels.h"
 #include "core/math/matrix.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/core/math/reference_kernels.h"
 #include "tests/unit/main.h"
 
 enum { LARGEST = 1 << 14, HEADS = 2 };
 
 static const struct kernels *chosen;
+
+/* Every test is run for every table; returns its number without that. */
+static size_t choose(int index) {
+    const struct kernels *tables[KERNELS_LISTED];
+    size_t count = kernels_list(tables);
+    chosen = tables[(size_t)index % count];
+    return (size_t)index / count;
+}
 static float drawn[6][LARGEST], plain[4][LARGEST], fast[4][LARGEST];
 
 static void draw_all(void) {
@@ -23,12 +32,12 @@ static void draw_all(void) {
 }
 
 START_TEST(layer_norms_agree) {
-    const size_t width = (size_t)_i, count = 5;
+    const size_t width = choose(_i), count = 5;
     float plain_statistics[10], fast_statistics[10];
     draw_all();
     struct norm_rows rows = {count, width, drawn[0], drawn[1], drawn[2], plain_statistics};
-    kernels_plain.layer_norm_forward(&rows, plain[0]);
-    kernels_plain.layer_norm_backward(&rows, drawn[3], plain[1], plain[2], plain[3]);
+    kernels_reference.layer_norm_forward(&rows, plain[0]);
+    kernels_reference.layer_norm_backward(&rows, drawn[3], plain[1], plain[2], plain[3]);
     rows.statistics = fast_statistics;
     fast[0][count * width] = 7;
     chosen->layer_norm_forward(&rows, fast[0]);
@@ -47,17 +56,17 @@ START_TEST(layer_norms_agree) {
 END_TEST
 
 START_TEST(elementwise_kernels_agree) {
-    const size_t count = (size_t)_i;
+    const size_t count = choose(_i);
     draw_all();
     drawn[0][0] = NAN;
     drawn[0][count / 2] = -0.0F;
-    kernels_plain.relu(drawn[0], plain[0], count);
+    kernels_reference.relu(drawn[0], plain[0], count);
     chosen->relu(drawn[0], fast[0], count);
-    kernels_plain.relu_backward(drawn[0], drawn[1], plain[1], count);
+    kernels_reference.relu_backward(drawn[0], drawn[1], plain[1], count);
     chosen->relu_backward(drawn[0], drawn[1], fast[1], count);
     memcpy(plain[2], drawn[1], sizeof plain[2]);
     memcpy(fast[2], drawn[1], sizeof fast[2]);
-    kernels_plain.add_values(plain[2], drawn[2], count);
+    kernels_reference.add_values(plain[2], drawn[2], count);
     chosen->add_values(fast[2], drawn[2], count);
     for (size_t i = 0; i < 3; i++)
         ck_assert_mem_eq(fast[i], plain[i], count * sizeof(float));
@@ -87,7 +96,7 @@ static void run_heads(const struct kernels *kernels, struct attention_head *head
 static const size_t head_widths[] = {1, 3, 8, 12, 16, 31, 64};
 
 START_TEST(attention_heads_agree) {
-    const size_t steps = (size_t)_i;
+    const size_t steps = choose(_i);
     draw_all();
     for (size_t i = 0; i < sizeof head_widths / sizeof *head_widths; i++)
         for (int variant = 0; variant < 4; variant++) {
@@ -105,7 +114,7 @@ START_TEST(attention_heads_agree) {
                                           .query = drawn[0],
                                           .key = drawn[1],
                                           .value = drawn[2]};
-            run_heads(&kernels_plain, &head, plain);
+            run_heads(&kernels_reference, &head, plain);
             run_heads(chosen, &head, fast);
             size_t size = steps * head.row;
             layer_check_equal("context", fast[0], plain[0], size + 1, 2e-6);
@@ -175,8 +184,9 @@ static struct layer_run run_block(bool skips_padding, enum activation activation
 }
 
 START_TEST(skipping_padding_changes_nothing_that_is_read) {
-    enum activation activation = _i % 2 == 0 ? ACTIVATION_RELU : ACTIVATION_GELU;
-    enum attention_mask mask = _i / 2 == 0 ? ATTENTION_MASK_NONE : ATTENTION_MASK_CAUSAL;
+    size_t variant = choose(_i);
+    enum activation activation = variant % 2 == 0 ? ACTIVATION_RELU : ACTIVATION_GELU;
+    enum attention_mask mask = variant / 2 == 0 ? ATTENTION_MASK_NONE : ATTENTION_MASK_CAUSAL;
     struct layer_run whole = run_block(false, activation, mask), packed = run_block(true, activation, mask);
     float weights[2][COUNT * 2 * STEPS * STEPS];
     whole.layer.type->attention(&whole.layer, whole.parameters, whole.input, whole.saved, weights[0],
@@ -203,12 +213,13 @@ START_TEST(skipping_padding_changes_nothing_that_is_read) {
 END_TEST
 
 static void add_tests(TCase *tests) {
+    const struct kernels *tables[KERNELS_LISTED];
+    int count = (int)kernels_list(tables);
     matrix_use_one_thread();
-    chosen = kernels_choose();
-    tcase_add_loop_test(tests, layer_norms_agree, 1, 70);
-    tcase_add_loop_test(tests, elementwise_kernels_agree, 1, 40);
-    tcase_add_loop_test(tests, attention_heads_agree, 1, ATTENTION_HEAD_MAXIMUM_STEPS + 1);
+    tcase_add_loop_test(tests, layer_norms_agree, count, 70 * count);
+    tcase_add_loop_test(tests, elementwise_kernels_agree, count, 40 * count);
+    tcase_add_loop_test(tests, attention_heads_agree, count, (ATTENTION_HEAD_MAXIMUM_STEPS + 1) * count);
     tcase_add_loop_test(tests, column_sums_use_every_level, 1, 41);
     tcase_add_loop_test(tests, linear_product_adds_its_row, 1, 40);
-    tcase_add_loop_test(tests, skipping_padding_changes_nothing_that_is_read, 0, 4);
+    tcase_add_loop_test(tests, skipping_padding_changes_nothing_that_is_read, 0, 4 * count);
 }

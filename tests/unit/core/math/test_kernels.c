@@ -1,7 +1,8 @@
-/* The fast kernels against the plain ones, at sizes that leave tails of every length. */
+/* The kernels of every set of lanes against the reference, at sizes that leave tails of every length. */
 #include "core/math/kernels.h"
 #include "core/model/adam.h"
 #include "core/random/torch_random.h"
+#include "tests/unit/core/math/reference_kernels.h"
 #include "tests/unit/main.h"
 
 #include <math.h>
@@ -12,6 +13,14 @@ enum { LONGEST = 4096 };
 
 static float plain[LONGEST], fast[LONGEST], other[LONGEST], third[LONGEST];
 static const struct kernels *chosen;
+
+/* Every test is run for every table; returns its number without that. */
+static size_t choose(int index) {
+    const struct kernels *tables[KERNELS_LISTED];
+    size_t count = kernels_list(tables);
+    chosen = tables[(size_t)index % count];
+    return (size_t)index / count;
+}
 
 static void draw(float *values, size_t count, uint64_t seed, double deviation) {
     struct torch_generator generator;
@@ -29,11 +38,11 @@ static void compare(const float *got, const float *expected, size_t count, float
 }
 
 START_TEST(hyperbolic_tangent) {
-    const size_t count = (size_t)_i;
+    const size_t count = choose(_i);
     draw(plain, count, 1, 8);
     memcpy(other, plain, sizeof other);
     memcpy(fast, other, sizeof fast);
-    kernels_plain.hyperbolic_tangent(plain, count);
+    kernels_reference.hyperbolic_tangent(plain, count);
     chosen->hyperbolic_tangent(fast, count);
     compare(fast, plain, count, 4e-7F, 0);
     ck_assert(fast[count] == other[count]);
@@ -45,6 +54,7 @@ static const float extreme_values[] = {0,   -0.0F, 1e-30F, -1e-30F,  80,        
 enum { EXTREMES = sizeof extreme_values / sizeof extreme_values[0] };
 
 START_TEST(extremes_of_tanh) {
+    choose(_i);
     float t[EXTREMES];
     memcpy(t, extreme_values, sizeof t);
     chosen->hyperbolic_tangent(t, EXTREMES);
@@ -55,6 +65,7 @@ END_TEST
 
 /* exp, as softmax uses it: of values up to 0. */
 START_TEST(extremes_of_softmax) {
+    choose(_i);
     float row[] = {0, -0.0F, -1e-30F, -80, -200, -INFINITY};
     chosen->softmax_rows(row, 1, 6, 1);
     ck_assert(row[0] == row[1] && row[0] == row[2]);
@@ -65,14 +76,14 @@ END_TEST
 
 /* A row is shifted by its own largest value, not by what its tail is filled up with. */
 START_TEST(softmax_of_very_negative_values) {
-    const size_t columns = (size_t)_i;
+    const size_t columns = choose(_i);
     float row[40], largest = 0;
     for (size_t j = 0; j < columns; j++)
         row[j] = -1000 - (float)j;
     chosen->largest_of_rows(row, 1, columns, &largest);
     ck_assert(largest == -1000);
     memcpy(plain, row, sizeof row);
-    kernels_plain.softmax_rows(plain, 1, columns, 1);
+    kernels_reference.softmax_rows(plain, 1, columns, 1);
     chosen->softmax_rows(row, 1, columns, 1);
     ck_assert(plain[0] > 0.6F);
     compare(row, plain, columns, 1e-6F, 1e-30F);
@@ -81,6 +92,7 @@ END_TEST
 
 /* sigmoid, as the gates of an LSTM use it: the input gate's values are in the first rows of `gates`. */
 START_TEST(extremes_of_sigmoid) {
+    choose(_i);
     float gates[4][EXTREMES] = {0}, cell[EXTREMES], cell_tanh[EXTREMES], hidden[EXTREMES];
     const float *s = gates[0];
     memcpy(gates[0], extreme_values, sizeof gates[0]);
@@ -91,13 +103,13 @@ START_TEST(extremes_of_sigmoid) {
 END_TEST
 
 START_TEST(softmax_and_its_gradient) {
-    const size_t columns = (size_t)_i, rows = 7, count = rows * columns;
+    const size_t columns = choose(_i), rows = 7, count = rows * columns;
     draw(plain, count, 2, 3);
     plain[0] = -INFINITY;
     for (size_t j = 0; j < columns; j++)
         plain[columns + j] = -INFINITY;
     memcpy(fast, plain, sizeof fast);
-    kernels_plain.softmax_rows(plain, rows, columns, 0.7F);
+    kernels_reference.softmax_rows(plain, rows, columns, 0.7F);
     chosen->softmax_rows(fast, rows, columns, 0.7F);
     compare(fast, plain, count, 1e-6F, 0);
     for (size_t j = 0; j < columns; j++)
@@ -111,44 +123,44 @@ START_TEST(softmax_and_its_gradient) {
 
     draw(other, count, 3, 1);
     memcpy(third, other, sizeof third);
-    kernels_plain.softmax_rows_backward(plain, other, rows, columns, 0.7F);
+    kernels_reference.softmax_rows_backward(plain, other, rows, columns, 0.7F);
     chosen->softmax_rows_backward(plain, third, rows, columns, 0.7F);
     compare(third, other, count, 2e-6F, 0.1F);
 
     draw(other, columns, 4, 1);
     memcpy(fast, plain, sizeof fast);
-    kernels_plain.softmax_rows_backward_shared(plain, other, rows, columns, 0.7F);
+    kernels_reference.softmax_rows_backward_shared(plain, other, rows, columns, 0.7F);
     chosen->softmax_rows_backward_shared(fast, other, rows, columns, 0.7F);
     compare(fast, plain, count, 2e-6F, 0.1F);
 }
 END_TEST
 
 START_TEST(column_sums_and_tanh_backward) {
-    const size_t columns = (size_t)_i, rows = 13;
+    const size_t columns = choose(_i), rows = 13;
     float sums[2][64] = {{1, 2}, {1, 2}};
     draw(other, rows * columns, 5, 1);
-    kernels_plain.add_column_sums(other, rows, columns, sums[0]);
+    kernels_reference.add_column_sums(other, rows, columns, sums[0]);
     chosen->add_column_sums(other, rows, columns, sums[1]);
     compare(sums[1], sums[0], columns, 2e-6F, 1);
     ck_assert(sums[1][columns] == sums[0][columns]);
 
     draw(plain, columns, 6, 1);
-    kernels_plain.hyperbolic_tangent(plain, columns);
-    kernels_plain.tanh_backward(plain, other, third, columns);
+    kernels_reference.hyperbolic_tangent(plain, columns);
+    kernels_reference.tanh_backward(plain, other, third, columns);
     chosen->tanh_backward(plain, other, fast, columns);
     compare(fast, third, columns, 1e-6F, 0.1F);
 }
 END_TEST
 
 START_TEST(lstm_steps) {
-    const size_t width = (size_t)_i, rows = 3, block = rows * width;
+    const size_t width = choose(_i), rows = 3, block = rows * width;
     float gates[2][4 * 3 * 64], before[3 * 64], cell[2][3 * 64], squashed[2][3 * 64], hidden[2][3 * 64];
     float grad_hidden[3 * 64], grad_cell[2][3 * 64];
     draw(gates[0], 4 * block, 7, 2);
     draw(before, block, 8, 1);
     draw(grad_hidden, block, 9, 1);
     draw(grad_cell[0], block, 10, 1);
-    const struct kernels *both[] = {&kernels_plain, chosen};
+    const struct kernels *both[] = {&kernels_reference, chosen};
     for (size_t first = 0; first < 2; first++) {
         memcpy(gates[1], gates[0], sizeof gates[1]);
         memcpy(grad_cell[1], grad_cell[0], sizeof grad_cell[1]);
@@ -196,7 +208,7 @@ END_TEST
 #endif
 
 START_TEST(adam_steps) {
-    const size_t count = (size_t)_i;
+    const size_t count = choose(_i);
     enum { ROWS = 4, STRIDE = 70 };
     float p[2][64], m[2][64], v[2][64], g[ROWS * STRIDE];
     const size_t rows = 1 + count % ROWS;
@@ -210,7 +222,7 @@ START_TEST(adam_steps) {
     memcpy(m[1], m[0], sizeof m[1]);
     memcpy(v[1], v[0], sizeof v[1]);
     struct adam_factors factors = adam_factors_at(3, 0.005);
-    kernels_plain.adam_step(p[0], g, rows, STRIDE, m[0], v[0], count, &factors);
+    kernels_reference.adam_step(p[0], g, rows, STRIDE, m[0], v[0], count, &factors);
     chosen->adam_step(p[1], g, rows, STRIDE, m[1], v[1], count, &factors);
     compare(p[1], p[0], count, 1e-6F, 0.1F);
     compare(m[1], m[0], count, 1e-6F, 1e-3F);
@@ -220,9 +232,10 @@ END_TEST
 
 /* The first step of torch.optim.Adam is lr g / (|g| + 1e-8), which gradients as small as that see. */
 START_TEST(adams_epsilon_stands_beside_the_corrected_root) {
+    choose(_i);
     static const float gradients[] = {1e-8F, -1e-8F, 3e-9F, 1e-7F, 0};
     enum { COUNT = sizeof gradients / sizeof *gradients };
-    const struct kernels *both[] = {&kernels_plain, chosen};
+    const struct kernels *both[] = {&kernels_reference, chosen};
     const double rate = 0.005;
     struct adam_factors factors = adam_factors_at(1, rate);
     for (size_t i = 0; i < 2; i++) {
@@ -237,17 +250,18 @@ START_TEST(adams_epsilon_stands_beside_the_corrected_root) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    chosen = kernels_choose();
-    tcase_add_loop_test(tests, hyperbolic_tangent, 1, 70);
-    tcase_add_test(tests, extremes_of_tanh);
-    tcase_add_test(tests, extremes_of_softmax);
-    tcase_add_loop_test(tests, softmax_of_very_negative_values, 1, 40);
-    tcase_add_test(tests, extremes_of_sigmoid);
-    tcase_add_loop_test(tests, softmax_and_its_gradient, 1, 40);
-    tcase_add_loop_test(tests, column_sums_and_tanh_backward, 1, 40);
-    tcase_add_loop_test(tests, lstm_steps, 1, 40);
-    tcase_add_loop_test(tests, adam_steps, 1, 40);
-    tcase_add_test(tests, adams_epsilon_stands_beside_the_corrected_root);
+    const struct kernels *tables[KERNELS_LISTED];
+    int count = (int)kernels_list(tables);
+    tcase_add_loop_test(tests, hyperbolic_tangent, count, 70 * count);
+    tcase_add_loop_test(tests, extremes_of_tanh, 0, count);
+    tcase_add_loop_test(tests, extremes_of_softmax, 0, count);
+    tcase_add_loop_test(tests, softmax_of_very_negative_values, count, 40 * count);
+    tcase_add_loop_test(tests, extremes_of_sigmoid, 0, count);
+    tcase_add_loop_test(tests, softmax_and_its_gradient, count, 40 * count);
+    tcase_add_loop_test(tests, column_sums_and_tanh_backward, count, 40 * count);
+    tcase_add_loop_test(tests, lstm_steps, count, 40 * count);
+    tcase_add_loop_test(tests, adam_steps, count, 40 * count);
+    tcase_add_loop_test(tests, adams_epsilon_stands_beside_the_corrected_root, 0, count);
 #if defined(__x86_64__)
     tcase_add_loop_test(tests, avx512_gives_the_bits_of_avx2, 1, 64);
 #endif

@@ -1,6 +1,6 @@
 /* Matrix products against sums in double, for shapes with every kind of tail, small and large. */
 #include "core/math/matrix.h"
-#include "core/math/matrix_small.h"
+#include "core/math/matrix_kernels.h"
 #include "core/random/torch_random.h"
 #include "tests/unit/main.h"
 
@@ -74,36 +74,80 @@ START_TEST(products) {
 }
 END_TEST
 
-#if defined(__x86_64__)
-/* Which of the small kernels runs must not show in a result: the one for AVX2 against the one for AVX-512. */
-START_TEST(kernels_agree_to_the_bit) {
+/* The tables that this processor runs, the fastest first. */
+static size_t list_tables(const struct matrix_kernels *tables[4]) {
+    size_t count = 0;
+#define TRY(set, runs)                                                                                       \
+    if (runs)                                                                                                \
+        tables[count++] = &matrix_kernels_##set;
+    TRY_SETS(TRY)
+#undef TRY
+    return count;
+}
+
+/* Which of the small kernels runs must not show in a result. */
+START_TEST(small_products_agree_to_the_bit) {
     size_t m = shapes[_i][0], n = shapes[_i][1], k = shapes[_i][2], c_stride = n + SLACK;
-    if (!__builtin_cpu_supports("avx512f"))
-        return;
+    const struct matrix_kernels *tables[4];
+    size_t count = list_tables(tables);
     float *a = draw(m * k, 1), *b = draw(k * n, 2), *row = draw(n, 4);
-    float *c[2] = {draw(m * c_stride, 3), draw(m * c_stride, 3)};
     for (int transposed = 0; transposed < 2; transposed++) {
-        struct small_product product = {m, n, k, 0.3F, 0.7F, a, k, 1, b, n, c[0], c_stride, row};
-        if (transposed)
-            product.a_row = 1, product.a_column = m, product.row = NULL;
-        matrix_multiply_small_avx2(&product);
-        product.c = c[1];
-        matrix_multiply_small_avx512(&product);
-        ck_assert_mem_eq(c[0], c[1], m * c_stride * sizeof *c[0]);
+        float *first = NULL;
+        for (size_t i = 0; i < count; i++) {
+            if (tables[i]->multiply_small == NULL)
+                continue;
+            float *c = draw(m * c_stride, 3);
+            struct small_product product = {m, n, k, 0.3F, 0.7F, a, k, 1, b, n, c, c_stride, row};
+            if (transposed)
+                product.a_row = 1, product.a_column = m, product.row = NULL;
+            tables[i]->multiply_small(&product);
+            if (first == NULL) {
+                first = c;
+                continue;
+            }
+            ck_assert_mem_eq(c, first, m * c_stride * sizeof *c);
+            free(c);
+        }
+        free(first);
     }
     free(a);
     free(b);
     free(row);
-    free(c[0]);
-    free(c[1]);
 }
 END_TEST
-#endif
+
+START_TEST(every_set_transposes_and_adds_columns) {
+    enum { ROWS = 300, LARGEST = 40 };
+    const size_t columns = (size_t)_i, rows = ROWS - columns;
+    const struct matrix_kernels *tables[4];
+    size_t count = list_tables(tables);
+    float *from = draw(ROWS * LARGEST, 5), *to = draw(ROWS * LARGEST, 6), *sums = draw(4 * LARGEST, 7);
+    for (size_t i = 0; i < count; i++) {
+        memset(to, 0, ROWS * LARGEST * sizeof *to);
+        tables[i]->transpose(rows, columns, from, LARGEST, to);
+        for (size_t row = 0; row < rows; row++)
+            for (size_t j = 0; j < columns; j++)
+                ck_assert(to[j * rows + row] == from[row * LARGEST + j]);
+        ck_assert(to[rows * columns] == 0);
+        memset(sums + i * LARGEST, 0, LARGEST * sizeof *sums);
+        tables[i]->add_column_sums(from, rows, columns, sums + i * LARGEST);
+        ck_assert_mem_eq(sums + i * LARGEST, sums, LARGEST * sizeof *sums);
+    }
+    for (size_t j = 0; j < columns; j++) {
+        double sum = 0;
+        for (size_t row = 0; row < rows; row++)
+            sum += (double)from[row * columns + j];
+        ck_assert_double_le(fabs((double)sums[j] - sum), 1e-4);
+    }
+    free(from);
+    free(to);
+    free(sums);
+}
+END_TEST
 
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     tcase_add_loop_test(tests, products, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
-#if defined(__x86_64__)
-    tcase_add_loop_test(tests, kernels_agree_to_the_bit, 0, (int)(sizeof shapes / sizeof shapes[0]));
-#endif
+    tcase_add_loop_test(tests, small_products_agree_to_the_bit, 0, (int)(sizeof shapes / sizeof shapes[0]));
+    tcase_add_loop_test(tests, every_set_transposes_and_adds_columns, 1, 40);
 }

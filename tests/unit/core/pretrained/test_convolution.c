@@ -1,4 +1,5 @@
-/* Convolutions and the resize against PyTorch's, and the AVX2 kernels against the plain ones. */
+/* Convolutions and the resize against PyTorch's, and the kernels of every set of lanes against plain loops.
+ */
 #include "core/pretrained/convolution.h"
 
 #include "core/math/matrix.h"
@@ -11,7 +12,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANNELS = 3, TAPS = 9 };
+enum { CHANNELS = 3, SIDE = 3, TAPS = SIDE * SIDE };
+
+/* The kernels as their formulas are written. */
+static void reference_depthwise(const float *input, size_t height, size_t width, size_t channels,
+                                size_t stride, const float *weights, const float *bias, float *output) {
+    size_t above = convolution_padding_before(height, stride);
+    size_t left = convolution_padding_before(width, stride);
+    for (size_t y = 0; y < convolution_output_extent(height, stride); y++)
+        for (size_t x = 0; x < convolution_output_extent(width, stride); x++, output += channels) {
+            memcpy(output, bias, channels * sizeof *output);
+            for (size_t tap = 0; tap < TAPS; tap++) {
+                /* Unsigned: a place above or left of the image becomes a huge number. */
+                size_t row = y * stride + tap / SIDE - above, column = x * stride + tap % SIDE - left;
+                if (row >= height || column >= width)
+                    continue;
+                const float *pixel = input + (row * width + column) * channels;
+                for (size_t c = 0; c < channels; c++)
+                    output[c] += pixel[c] * weights[tap * channels + c];
+            }
+            for (size_t c = 0; c < channels; c++)
+                output[c] = fminf(fmaxf(output[c], 0), 6);
+        }
+}
+
+static void reference_add_bias_relu6(float *values, size_t rows, size_t channels, const float *bias) {
+    for (size_t i = 0; i < rows; i++, values += channels)
+        for (size_t c = 0; c < channels; c++)
+            values[c] = fminf(fmaxf(values[c] + bias[c], 0), 6);
+}
+
+static const struct convolution_kernels reference = {
+    .name = "reference",
+    .depthwise = reference_depthwise,
+    .add_bias_relu6 = reference_add_bias_relu6,
+};
+
+/* The reference and the tables that this processor runs. */
+static size_t list_tables(const struct convolution_kernels *tables[5]) {
+    size_t count = 0;
+    tables[count++] = &reference;
+#define TRY(set, runs)                                                                                       \
+    if (runs)                                                                                                \
+        tables[count++] = &convolution_kernels_##set;
+    TRY_SETS(TRY)
+#undef TRY
+    return count;
+}
 
 static void draw(struct numpy_generator *generator, float *values, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -52,9 +99,9 @@ static void check_depthwise(size_t height, size_t width, size_t stride, const fl
     ck_assert_uint_eq(convolution_output_extent(height, stride) * convolution_output_extent(width, stride) *
                           CHANNELS,
                       count);
-    const struct convolution_kernels *const tables[] = {&convolution_kernels_plain,
-                                                        convolution_kernels_choose()};
-    for (size_t i = 0; i < 2; i++) {
+    const struct convolution_kernels *tables[5];
+    size_t table_count = list_tables(tables);
+    for (size_t i = 0; i < table_count; i++) {
         tables[i]->depthwise(input, height, width, CHANNELS, stride, weights, bias, output);
         assert_close(output, golden, count, 2e-6);
     }
@@ -72,44 +119,48 @@ START_TEST(depthwise_is_pytorchs) {
 }
 END_TEST
 
-/* All numbers of channels from a part of a vector to several vectors and a part. */
-START_TEST(chosen_kernels_agree_with_the_plain_ones) {
-    const struct convolution_kernels *chosen = convolution_kernels_choose();
+static void compare_with_reference(const struct convolution_kernels *kernels, size_t channels,
+                                   size_t stride) {
     struct numpy_generator generator;
-    numpy_generator_seed(&generator, 1);
-    for (size_t channels = 1; channels <= 19; channels++)
-        for (size_t stride = 1; stride <= 2; stride++) {
-            size_t height = 5 + channels % 2, width = 6, size = height * width * channels;
-            float *input = floats(size), *output = floats(size + 1), *expected = floats(size);
-            float *weights = floats(TAPS * channels), *bias = floats(channels);
-            draw(&generator, input, size);
-            draw(&generator, weights, TAPS * channels);
-            draw(&generator, bias, channels);
-            size_t count = convolution_output_extent(height, stride) *
-                           convolution_output_extent(width, stride) * channels;
-            convolution_kernels_plain.depthwise(input, height, width, channels, stride, weights, bias,
-                                                expected);
-            output[count] = 7;
-            chosen->depthwise(input, height, width, channels, stride, weights, bias, output);
-            assert_close(output, expected, count, 2e-6);
-            ck_assert_msg(output[count] == 7, "wrote beyond the end");
-            memcpy(output, input, size * sizeof *input);
-            convolution_kernels_plain.add_bias_relu6(input, height * width, channels, bias);
-            chosen->add_bias_relu6(output, height * width, channels, bias);
-            ck_assert_int_eq(memcmp(input, output, size * sizeof *input), 0);
-            free(input);
-            free(output);
-            free(expected);
-            free(weights);
-            free(bias);
-        }
+    numpy_generator_seed(&generator, (uint32_t)channels);
+    size_t height = 5 + channels % 2, width = 6, size = height * width * channels;
+    float *input = floats(size), *output = floats(size + 1), *expected = floats(size);
+    float *weights = floats(TAPS * channels), *bias = floats(channels);
+    draw(&generator, input, size);
+    draw(&generator, weights, TAPS * channels);
+    draw(&generator, bias, channels);
+    size_t count =
+        convolution_output_extent(height, stride) * convolution_output_extent(width, stride) * channels;
+    reference.depthwise(input, height, width, channels, stride, weights, bias, expected);
+    output[count] = 7;
+    kernels->depthwise(input, height, width, channels, stride, weights, bias, output);
+    assert_close(output, expected, count, 2e-6);
+    ck_assert_msg(output[count] == 7, "wrote beyond the end");
+    memcpy(output, input, size * sizeof *input);
+    reference.add_bias_relu6(input, height * width, channels, bias);
+    kernels->add_bias_relu6(output, height * width, channels, bias);
+    ck_assert_int_eq(memcmp(input, output, size * sizeof *input), 0);
+    free(input);
+    free(output);
+    free(expected);
+    free(weights);
+    free(bias);
+}
+
+/* All numbers of channels from a part of a vector to several vectors and a part. */
+START_TEST(every_set_agrees_with_the_reference) {
+    const struct convolution_kernels *tables[5];
+    size_t count = list_tables(tables);
+    for (size_t i = 1; i < count; i++)
+        for (size_t stride = 1; stride <= 2; stride++)
+            compare_with_reference(tables[i], (size_t)_i, stride);
 }
 END_TEST
 
 START_TEST(relu6_stays_between_0_and_6) {
-    const struct convolution_kernels *const tables[] = {&convolution_kernels_plain,
-                                                        convolution_kernels_choose()};
-    for (size_t i = 0; i < 2; i++) {
+    const struct convolution_kernels *tables[5];
+    size_t table_count = list_tables(tables);
+    for (size_t i = 0; i < table_count; i++) {
         float values[] = {-3, 2, 9, 5};
         const float bias[] = {1, 1, 1, 1};
         tables[i]->add_bias_relu6(values, 1, 4, bias);
@@ -183,7 +234,7 @@ static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     tcase_add_test(tests, same_padding_is_tensorflows);
     tcase_add_test(tests, depthwise_is_pytorchs);
-    tcase_add_test(tests, chosen_kernels_agree_with_the_plain_ones);
+    tcase_add_loop_test(tests, every_set_agrees_with_the_reference, 1, 36);
     tcase_add_test(tests, relu6_stays_between_0_and_6);
     tcase_add_test(tests, pointwise_adds_bias_and_residual);
     tcase_add_test(tests, patches_hold_zeros_outside_the_image);

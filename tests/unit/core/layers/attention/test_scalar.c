@@ -1,5 +1,5 @@
 /* Attention over numbers in one layer: against the general layers it stands for, against differences, and its
- * fast kernels against the plain ones. */
+ * kernels against the reference. */
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/scalar.h"
 #include "core/layers/linear.h"
@@ -9,21 +9,19 @@
 #include "core/math/shared_scores.h"
 #include "core/model/models.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/core/math/reference_kernels.h"
 #include "tests/unit/main.h"
 
 enum { COUNT = 5, STEPS = 13, WIDTH = 12, STRIDE = 16 };
 
-/* The plain kernels, those for AVX2 where the processor has it, and those that are chosen. */
-enum { TABLES = 3 };
+/* The reference, and the tables that this processor runs. */
+enum { TABLES = 1 + KERNELS_LISTED };
 static const struct kernels *tables[TABLES];
+static size_t table_count;
 
 static void choose_tables(void) {
-    tables[0] = tables[1] = &kernels_plain;
-    tables[2] = kernels_choose();
-#if defined(__x86_64__)
-    if (tables[2] != &kernels_plain)
-        tables[1] = &kernels_avx2;
-#endif
+    tables[0] = &kernels_reference;
+    table_count = 1 + kernels_list(tables + 1);
 }
 
 static void draw(float *values, size_t count, float mean, float deviation, uint64_t seed) {
@@ -137,10 +135,10 @@ START_TEST(it_equals_the_general_layers) {
     ck_assert_uint_eq(general.parameter_count, scalar.parameter_count);
     ck_assert_uint_le(general.parameter_count, sizeof parameters / sizeof *parameters);
     draw(parameters, general.parameter_count, 0, comparison->deviation, 13);
-    run(&general, comparison, parameters, &kernels_plain, &expected);
+    run(&general, comparison, parameters, &kernels_reference, &expected);
     /* Large scores are rounded more coarsely, in both. */
     double tolerance = comparison->deviation > 1 ? 2e-3 : 1e-5;
-    for (size_t i = 0; i < TABLES; i++) {
+    for (size_t i = 0; i < table_count; i++) {
         run(&scalar, comparison, parameters, tables[i], &got);
         check_close("output", got.output, expected.output, COUNT * WIDTH, tolerance / 5);
         check_close("attention", got.attention, expected.attention, COUNT * STEPS * STEPS, tolerance);
@@ -225,7 +223,7 @@ static void make_scores(struct score_data *data, float size) {
         for (size_t j = 0; j < STRIDE; j++)
             if (j >= STEPS || i == 2 || (i == 3 && j != 4))
                 data->fixed[i * STRIDE + j] = -INFINITY;
-    kernels_plain.largest_of_rows(data->fixed, STEPS, STRIDE, data->fixed_largest);
+    kernels_reference.largest_of_rows(data->fixed, STEPS, STRIDE, data->fixed_largest);
     data->scores = (struct shared_scores){.steps = STEPS,
                                           .stride = STRIDE,
                                           .square = size / 2,
@@ -260,7 +258,7 @@ START_TEST(weights_are_softmax_of_the_scores) {
     struct score_data data;
     float exponentials[STEPS * STRIDE], inverse_sums[STEPS], share[STRIDE];
     make_scores(&data, sizes[_i]);
-    for (size_t table = 0; table < TABLES; table++) {
+    for (size_t table = 0; table < table_count; table++) {
         tables[table]->shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
         for (size_t j = 0; j < STEPS; j++) {
             double sum = 0;
@@ -284,7 +282,7 @@ START_TEST(weights_of_large_scores_sum_to_one) {
     make_scores(&data, sizes[_i]);
     for (size_t j = 0; j < STEPS; j++)
         data.x[j] *= sizes[_i];
-    for (size_t table = 0; table < TABLES; table++) {
+    for (size_t table = 0; table < table_count; table++) {
         tables[table]->shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
         for (size_t i = 0; i < STEPS; i++) {
             double sum = 0;
@@ -296,21 +294,21 @@ START_TEST(weights_of_large_scores_sum_to_one) {
 }
 END_TEST
 
-START_TEST(fast_kernels_equal_the_plain_ones) {
+START_TEST(every_set_equals_the_reference) {
     struct score_data data;
     float exponentials[STEPS * STRIDE], inverse_sums[STEPS], share[STRIDE], grad_share[STRIDE] = {0};
     float square[TABLES], fixed[TABLES][STEPS * STRIDE], column[TABLES][STRIDE], row[TABLES][STEPS],
         means[TABLES][STEPS], variances[TABLES][STEPS];
     make_scores(&data, 2);
     draw(grad_share, STEPS, 0, 1, 31);
-    kernels_plain.shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
+    kernels_reference.shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
     /* The same weights where all scores lie far below their bounds: the square of an inverse overflows. */
     for (size_t i = 0; _i == 1 && i < STEPS; i++) {
         inverse_sums[i] *= 0x1p64F;
         for (size_t j = 0; j < STRIDE; j++)
             exponentials[i * STRIDE + j] *= 0x1p-64F;
     }
-    for (size_t i = 0; i < TABLES; i++) {
+    for (size_t i = 0; i < table_count; i++) {
         draw(fixed[i], STEPS * STRIDE, 0, 1, 32);
         draw(column[i], STRIDE, 0, 1, 33);
         draw(row[i], STEPS, 0, 1, 34);
@@ -320,7 +318,7 @@ START_TEST(fast_kernels_equal_the_plain_ones) {
         square[i] = gradient.square;
         tables[i]->tilted_moments(data.x, STEPS, data.row, STEPS, means[i], variances[i]);
     }
-    for (size_t i = 1; i < TABLES; i++) {
+    for (size_t i = 1; i < table_count; i++) {
         check_close("fixed", fixed[i], fixed[0], STEPS * STRIDE, 1e-6);
         check_close("column", column[i], column[0], STRIDE, 1e-6);
         check_close("row", row[i], row[0], STEPS, 1e-6);
@@ -336,7 +334,7 @@ START_TEST(tilted_moments_are_those_of_the_weights) {
     enum { TILTS = sizeof tilts / sizeof *tilts };
     float x[STEPS], means[TILTS], variances[TILTS];
     draw(x, STEPS, 0, 1, 41);
-    for (size_t table = 0; table < TABLES; table++) {
+    for (size_t table = 0; table < table_count; table++) {
         tables[table]->tilted_moments(x, STEPS, tilts, TILTS, means, variances);
         for (size_t i = 0; i < TILTS; i++) {
             double sum = 0, mean = 0, variance = 0, shift = tilts[i] > 0 ? 3 : -3;
@@ -364,6 +362,6 @@ static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, models_take_it_where_steps_are_numbers, 0, 6);
     tcase_add_loop_test(tests, weights_are_softmax_of_the_scores, 0, 3);
     tcase_add_loop_test(tests, weights_of_large_scores_sum_to_one, 0, 4);
-    tcase_add_loop_test(tests, fast_kernels_equal_the_plain_ones, 0, 2);
+    tcase_add_loop_test(tests, every_set_equals_the_reference, 0, 2);
     tcase_add_test(tests, tilted_moments_are_those_of_the_weights);
 }

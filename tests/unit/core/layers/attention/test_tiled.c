@@ -11,6 +11,7 @@
 #include "core/math/tile_kernels.h"
 #include "core/model/models.h"
 #include "tests/unit/core/layers/layer_check.h"
+#include "tests/unit/core/math/reference_kernels.h"
 #include "tests/unit/main.h"
 
 #include <sys/resource.h>
@@ -61,11 +62,14 @@ START_TEST(tile_kernels_agree) {
     const size_t columns = (size_t)_i;
     draw(drawn, ROWS * STRIDE, 1, 3);
     draw(gradient, ROWS * STRIDE, 2, 1);
-    run_tiles(&kernels_plain, columns, plain, plain_numbers);
-    run_tiles(chosen, columns, fast, fast_numbers);
-    for (size_t t = 0; t < 4; t++)
-        layer_check_equal("tile", fast[t], plain[t], ROWS * STRIDE, 3e-6);
-    layer_check_equal("sums and means", fast_numbers, plain_numbers, 2 * ROWS, 3e-6);
+    run_tiles(&kernels_reference, columns, plain, plain_numbers);
+    const struct kernels *tables[KERNELS_LISTED];
+    for (size_t i = kernels_list(tables); i-- > 0;) {
+        run_tiles(tables[i], columns, fast, fast_numbers);
+        for (size_t t = 0; t < 4; t++)
+            layer_check_equal("tile", fast[t], plain[t], ROWS * STRIDE, 3e-6);
+        layer_check_equal("sums and means", fast_numbers, plain_numbers, 2 * ROWS, 3e-6);
+    }
     ck_assert(plain_numbers[0] > 0 && plain_numbers[1] == 0 && plain[2][STRIDE] == 0);
 }
 END_TEST
@@ -73,17 +77,20 @@ END_TEST
 /* A row is shifted by its own largest score, not by what its tail is filled up with. */
 START_TEST(tiles_of_very_negative_scores) {
     const size_t columns = (size_t)_i;
-    float largest = -INFINITY, sums = 0;
-    double expected = 0;
-    for (size_t j = 0; j < columns; j++) {
-        drawn[j] = -2000 - 2 * (float)j;
-        expected += exp(-(double)j);
+    const struct kernels *tables[KERNELS_LISTED];
+    for (size_t i = kernels_list(tables); i-- > 0;) {
+        float largest = -INFINITY, sums = 0;
+        double expected = 0;
+        for (size_t j = 0; j < columns; j++) {
+            drawn[j] = -2000 - 2 * (float)j;
+            expected += exp(-(double)j);
+        }
+        struct tile tile = {drawn, 1, columns, STRIDE, 0.5F};
+        tables[i]->tile_softmax(&tile, &largest, &sums);
+        ck_assert(largest == -1000);
+        ck_assert_double_le(fabs((double)sums - expected), 1e-6);
+        ck_assert(drawn[0] == 1);
     }
-    struct tile tile = {drawn, 1, columns, STRIDE, 0.5F};
-    chosen->tile_softmax(&tile, &largest, &sums);
-    ck_assert(largest == -1000);
-    ck_assert_double_le(fabs((double)sums - expected), 1e-6);
-    ck_assert(drawn[0] == 1);
 }
 END_TEST
 

@@ -1,16 +1,15 @@
-/* Convolution kernels for AVX2: eight channels of a pixel at once, each sum in one register. */
+/* Convolution kernels over lanes: as many channels of a pixel at once as there are lanes, each sum in one
+ * register. See convolution.h. */
 #include "core/pretrained/convolution.h"
 
-#if defined(__AVX2__)
-
-#include "core/math/vector_avx2.h"
+#include "core/math/lanes/lanes.h"
 
 #include <stdbool.h>
 
-enum { LANES = 8, FILTER = 3 };
+enum { FILTER = 3 };
 
-static inline __m256 bound_relu6(__m256 x) {
-    return _mm256_min_ps(_mm256_max_ps(x, _mm256_setzero_ps()), _mm256_set1_ps(6));
+static inline lanes bound_relu6(lanes x) {
+    return lanes_minimum(lanes_maximum(x, lanes_zero()), lanes_broadcast(6));
 }
 
 /* The filter's taps that lie inside the image, in one direction: first <= tap < end. */
@@ -30,24 +29,24 @@ static inline void filter_pixel(const float *input, size_t row, size_t column, s
                                 const float *bias, float *output) {
     for (size_t c = 0; c < channels; c += LANES) {
         bool whole = c + LANES <= channels;
-        __m256i lanes = vector_first_lanes(whole ? LANES : (int)(channels - c));
-        __m256 sum = _mm256_maskload_ps(bias + c, lanes);
+        lanes_part part = lanes_part_at(c, channels);
+        lanes sum = lanes_load_part(bias + c, part);
         for (size_t i = rows.first; i < rows.end; i++)
             for (size_t j = columns.first; j < columns.end; j++) {
                 const float *pixel = input + ((row + i) * width + column + j) * channels + c;
                 const float *weight = weights + (i * FILTER + j) * channels + c;
                 if (whole)
-                    sum = _mm256_fmadd_ps(_mm256_loadu_ps(pixel), _mm256_loadu_ps(weight), sum);
+                    sum = lanes_multiply_add(lanes_load(pixel), lanes_load(weight), sum);
                 else
-                    sum = _mm256_fmadd_ps(_mm256_maskload_ps(pixel, lanes), _mm256_maskload_ps(weight, lanes),
-                                          sum);
+                    sum =
+                        lanes_multiply_add(lanes_load_part(pixel, part), lanes_load_part(weight, part), sum);
             }
-        _mm256_maskstore_ps(output + c, lanes, bound_relu6(sum));
+        lanes_store_part(output + c, part, bound_relu6(sum));
     }
 }
 
-static void depthwise_avx2(const float *input, size_t height, size_t width, size_t channels, size_t stride,
-                           const float *weights, const float *bias, float *output) {
+static void depthwise(const float *input, size_t height, size_t width, size_t channels, size_t stride,
+                      const float *weights, const float *bias, float *output) {
     size_t above = convolution_padding_before(height, stride);
     size_t left = convolution_padding_before(width, stride);
     for (size_t y = 0; y < convolution_output_extent(height, stride); y++) {
@@ -61,20 +60,18 @@ static void depthwise_avx2(const float *input, size_t height, size_t width, size
     }
 }
 
-static void add_bias_relu6_avx2(float *values, size_t rows, size_t channels, const float *bias) {
+static void add_bias_relu6(float *values, size_t rows, size_t channels, const float *bias) {
     for (size_t i = 0; i < rows; i++, values += channels)
         for (size_t c = 0; c < channels; c += LANES) {
-            __m256i lanes = vector_first_lanes(channels - c < LANES ? (int)(channels - c) : LANES);
-            __m256 sum =
-                _mm256_add_ps(_mm256_maskload_ps(values + c, lanes), _mm256_maskload_ps(bias + c, lanes));
-            _mm256_maskstore_ps(values + c, lanes, bound_relu6(sum));
+            lanes_part part = lanes_part_at(c, channels);
+            lanes sum = lanes_add(lanes_load_part(values + c, part), lanes_load_part(bias + c, part));
+            lanes_store_part(values + c, part, bound_relu6(sum));
         }
 }
 
-const struct convolution_kernels convolution_kernels_avx2 = {
-    .name = "avx2",
-    .depthwise = depthwise_avx2,
-    .add_bias_relu6 = add_bias_relu6_avx2,
+const struct convolution_kernels IN_SET(convolution_kernels) = {
+    /* Results are kept under it: AVX-512 gives the bits of AVX2. */
+    .name = LANES_STRING(LANES_EIGHT_SET),
+    .depthwise = depthwise,
+    .add_bias_relu6 = add_bias_relu6,
 };
-
-#endif
