@@ -24,12 +24,17 @@ SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 
 CORE_PACKAGES = openblas zlib nettle libutf8proc
 SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib nettle hdf5
+# SYSROOT: where the libraries of another processor are, if not among the machine's own (see aarch64-test).
 TARGET := $(shell $(CC) -dumpmachine)
+LIBRARY_FOLDER := $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)
 # The workers are the threads: they call OpenBLAS at once, and the program sets it to one thread each. Debian's serial
 # build shares a buffer without locking and so gives wrong products then; this is the build with locks. Debian keeps it
 # in a folder of its own, which its alternatives may not point to: hence the search path and, in the program, the rpath.
-OPENBLAS_FOLDER = $(wildcard /usr/lib/$(shell $(CC) -print-multiarch)/openblas-pthread)
-PKG_CONFIG = PKG_CONFIG_PATH=$(OPENBLAS_FOLDER)/pkgconfig:$$PKG_CONFIG_PATH pkg-config
+OPENBLAS_FOLDER = $(wildcard $(LIBRARY_FOLDER)/openblas-pthread)
+# For another processor only that one's libraries count.
+PKG_CONFIG_CROSS = $(if $(filter $(shell uname -m)-%,$(TARGET)),,PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
+	PKG_CONFIG_LIBDIR=$(LIBRARY_FOLDER)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig)
+PKG_CONFIG = $(PKG_CONFIG_CROSS) PKG_CONFIG_PATH=$(OPENBLAS_FOLDER)/pkgconfig:$$PKG_CONFIG_PATH pkg-config
 # These are looked up, once, when a recipe first needs them: on a new machine `make deps` has to come first.
 packages = $(if $(shell $(PKG_CONFIG) --exists --print-errors $(2) && echo found),$(shell $(PKG_CONFIG) $(1) $(2)),\
 	$(error A library is missing: "make deps test-deps" installs it on Debian, the README names it for other systems))
@@ -71,8 +76,8 @@ FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
 
 .PHONY: program help all debug compile_commands.json run install deps test-deps coverage-deps lint-deps test unit \
-	unit-programs api-test browser-test reference-test coverage bench fuzz fuzz-programs format lint lint-format \
-	lint-includes lint-c lint-scripts lint-page clean
+	unit-programs aarch64 aarch64-test api-test browser-test reference-test coverage bench fuzz fuzz-programs format \
+	lint lint-format lint-includes lint-c lint-scripts lint-page clean
 .SECONDARY:
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
@@ -157,6 +162,24 @@ unit-programs: $(UNIT_PROGRAMS)
 
 unit: unit-programs ## run the unit tests
 	tests/run --build $(BUILD) unit
+
+# The kernels for NEON, and what trains with them, on a machine of any kind: a cross compiler, libraries in a folder of
+# their own, and qemu. AARCH64_TESTS: the names of the unit programs, as an extended regular expression.
+AARCH64_TESTS ?= ^core/(math|layers|pretrained)/
+AARCH64_SYSROOT = build-sysroot-aarch64
+AARCH64_MAKE = $(MAKE) -s BUILD=build-aarch64 SYSROOT=$(CURDIR)/$(AARCH64_SYSROOT) \
+	CC="aarch64-linux-gnu-gcc --sysroot=$(CURDIR)/$(AARCH64_SYSROOT)"
+
+$(AARCH64_SYSROOT):
+	$(call install_packages,gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user,1)
+	tests/support/fetch_sysroot arm64 $@ libc6-dev check $(filter %-dev,$(DEBIAN_PACKAGES))
+
+aarch64: $(AARCH64_SYSROOT) ## cross-build the program for aarch64 in build-aarch64
+	$(AARCH64_MAKE) all
+
+aarch64-test: $(AARCH64_SYSROOT) ## cross-build the core for aarch64, run its unit tests under qemu
+	$(AARCH64_MAKE) $(patsubst $(BUILD)/%,build-aarch64/%,$(filter $(BUILD)/tests/unit/core/%,$(UNIT_PROGRAMS)))
+	tests/run --build build-aarch64 --under "qemu-aarch64 -L $(AARCH64_SYSROOT)" --only "$(AARCH64_TESTS)" unit
 
 api-test browser-test reference-test: test-deps all ## run the suite of this name
 	tests/run --build $(BUILD) $(@:%-test=%)
