@@ -72,9 +72,10 @@ void model_choices_check_position(const struct parameter_set *set, size_t head_w
                                   struct parameter_faults *faults) {
     const struct position *position = model_choices_position(set);
     if (!position_fits(position, head_width))
-        parameter_faults_add(faults, "position",
-                             "%s need heads whose width (width / heads) is a multiple of %zu; got %zu",
-                             position->title, position->head_width_multiple, head_width);
+        parameter_faults_add(
+            faults, "position",
+            "cannot be %s: the width of a head (width / heads) must be a multiple of %zu; got %zu",
+            position->name, position->head_width_multiple, head_width);
 }
 
 enum attention_mask model_choices_mask(const struct parameter_set *set) {

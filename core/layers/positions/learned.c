@@ -74,6 +74,5 @@ const struct layer_type layer_unused_positions = {
 
 const struct position position_learned = {
     .name = "learned",
-    .title = "learned positions",
     .layer = &layer_learned_positions,
 };

@@ -1,4 +1,4 @@
 /* No positions: attention sees a set of steps. */
 #include "core/layers/positions/position.h"
 
-const struct position position_none = {.name = "none", .title = "no positions"};
+const struct position position_none = {.name = "none"};

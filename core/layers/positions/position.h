@@ -16,8 +16,7 @@
     ENTRY(none)
 
 struct position {
-    const char *name;  /* as in the API: "learned" */
-    const char *title; /* for people: "learned positions" */
+    const char *name; /* as in the API: "learned" */
 
     /* The layer that adds the position to every step, [steps][width]; NULL: nothing is added. What it adds
      * depends on its parameters and the step alone, and it keeps nothing from forward to backward. */

@@ -31,7 +31,6 @@ static void rotate(const float *rotation, float *vector, size_t head_width, bool
 
 const struct position position_rotary = {
     .name = "rotary",
-    .title = "rotary positions",
     .head_width_multiple = 2,
     .fill_rotations = fill_rotations,
     .rotate = rotate,

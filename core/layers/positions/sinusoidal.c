@@ -56,6 +56,5 @@ const struct layer_type layer_sinusoidal_position = {
 
 const struct position position_sinusoidal = {
     .name = "sinusoidal",
-    .title = "sinusoidal positions",
     .layer = &layer_sinusoidal_position,
 };

@@ -20,9 +20,7 @@ static inline void turning_rotate(const float *rotation, float *vector, size_t h
     vector[1] = s * x + c * y;
 }
 
-static const struct position turning_position = {.name = "turning",
-                                                 .title = "turning positions",
-                                                 .fill_rotations = turning_fill_rotations,
-                                                 .rotate = turning_rotate};
+static const struct position turning_position = {
+    .name = "turning", .fill_rotations = turning_fill_rotations, .rotate = turning_rotate};
 
 #endif

@@ -158,11 +158,11 @@ END_TEST
 START_TEST(odd_heads_are_refused) {
     assert_rejected(&experiment_train, SETTINGS("position", "rotary", "model", "attention", "width", "33"),
                     "position",
-                    "rotary positions need heads whose width (width / heads) is a multiple of 2; got 33");
+                    "cannot be rotary: the width of a head (width / heads) must be a multiple of 2; got 33");
     assert_rejected(&experiment_train,
                     SETTINGS("position", "rotary", "model", "transformer", "width", "20", "heads", "4"),
                     "position",
-                    "rotary positions need heads whose width (width / heads) is a multiple of 2; got 5");
+                    "cannot be rotary: the width of a head (width / heads) must be a multiple of 2; got 5");
     struct parameter_set set;
     struct parameter_faults faults = {0};
     prepare_experiment(&experiment_train, SETTINGS("position", "rotary", "model", "rnn", "width", "33"), &set,
