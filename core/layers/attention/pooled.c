@@ -51,12 +51,36 @@ void pooled_attention_initialise(const struct layer *layer, float *parameters,
                           generator);
 }
 
-struct rotated_rows pooled_attention_rotated_rows(const struct layer *layer, size_t count) {
+static struct rotated_rows rotated_rows_of(const struct layer *layer, size_t count) {
     return (struct rotated_rows){.position = layer->options.position,
                                  .count = count,
                                  .steps = layer->input.steps,
                                  .heads = 1,
                                  .head_width = layer->input.width};
+}
+
+void pooled_attention_project(const struct layer *layer, const float *parameters, const float *input,
+                              size_t count, float *query, float *key, float *rotations) {
+    size_t width = layer->input.width, rows = count * layer->input.steps;
+    struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
+    struct rotated_rows rotated = rotated_rows_of(layer, count);
+    linear_forward(weights.query, weights.query_bias, input, query, rows, width, width);
+    linear_forward(weights.key, weights.key_bias, input, key, rows, width, width);
+    rotation_forward(&rotated, rotations, query, key);
+}
+
+void pooled_attention_project_backward(const struct layer *layer, const float *parameters, const float *input,
+                                       size_t count, const float *rotations, float *grad_query,
+                                       float *grad_key, float *grad_input, float *grad_parameters) {
+    size_t width = layer->input.width, rows = count * layer->input.steps;
+    struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
+    struct pooled_attention_gradients own = pooled_attention_gradients_of(grad_parameters, width);
+    struct rotated_rows rotated = rotated_rows_of(layer, count);
+    rotation_backward(&rotated, rotations, grad_query, grad_key);
+    linear_backward(weights.query, input, grad_query, grad_input, true, own.query, own.query_bias, rows,
+                    width, width);
+    linear_backward(weights.key, input, grad_key, grad_input, true, own.key, own.key_bias, rows, width,
+                    width);
 }
 
 /* What forward leaves for backward. */
@@ -120,13 +144,10 @@ static void attend(const struct layer *layer, const float *input, const float *q
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass) {
-    size_t steps = layer->input.steps, width = layer->input.width, rows = pass->count * steps;
+    size_t steps = layer->input.steps, width = layer->input.width;
     struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
-    linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
-    linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
-    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
-    rotation_forward(&rotated, parts.rotations, parts.query, parts.key);
+    pooled_attention_project(layer, parameters, input, pass->count, parts.query, parts.key, parts.rotations);
     for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         size_t at = i * steps;
         attend(layer, input + at * width, parts.query + at * width, parts.key + at * width,
@@ -178,12 +199,8 @@ static void backward(const struct layer *layer, const float *parameters, const f
     }
     if (grad_input != NULL)
         spread_over_keys(pass->count, steps, width, parts.share, u, grad_input);
-    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
-    rotation_backward(&rotated, parts.rotations, grad_query, grad_key);
-    linear_backward(weights.query, input, grad_query, grad_input, true, own.query, own.query_bias, rows,
-                    width, width);
-    linear_backward(weights.key, input, grad_key, grad_input, true, own.key, own.key_bias, rows, width,
-                    width);
+    pooled_attention_project_backward(layer, parameters, input, pass->count, parts.rotations, grad_query,
+                                      grad_key, grad_input, grad_parameters);
 }
 
 static void attention(const struct layer *layer, const float *parameters, const float *input,

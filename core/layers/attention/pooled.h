@@ -21,9 +21,6 @@ size_t pooled_attention_describe(const struct layer *layer, struct tensor tensor
 void pooled_attention_initialise(const struct layer *layer, float *parameters,
                                  struct torch_generator *generator);
 
-/* The queries or keys of `count` examples, to be turned by their positions. */
-struct rotated_rows pooled_attention_rotated_rows(const struct layer *layer, size_t count);
-
 /* The tensors within the layer's slice. */
 struct pooled_attention_projections {
     const float *query, *query_bias, *key, *key_bias, *value, *value_bias;
@@ -35,5 +32,16 @@ struct pooled_attention_gradients {
     float *query, *query_bias, *key, *key_bias, *value, *value_bias;
 };
 struct pooled_attention_gradients pooled_attention_gradients_of(float *gradients, size_t width);
+
+/* query and key, [count][T][width], from the input, turned by their positions; rotations[T][width] are
+ * written if the position rotates. */
+void pooled_attention_project(const struct layer *layer, const float *parameters, const float *input,
+                              size_t count, float *query, float *key, float *rotations);
+
+/* The way back: adds to grad_input and grad_parameters (either NULL: not wanted). The gradients of query and
+ * key are turned back. */
+void pooled_attention_project_backward(const struct layer *layer, const float *parameters, const float *input,
+                                       size_t count, const float *rotations, float *grad_query,
+                                       float *grad_key, float *grad_input, float *grad_parameters);
 
 #endif

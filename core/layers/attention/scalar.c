@@ -16,11 +16,6 @@ static size_t padded_steps(const struct layer *layer) {
     return (layer->input.steps + lanes - 1) / lanes * lanes;
 }
 
-/* Of the scores, which count in base 2. */
-static float score_scale(const struct layer *layer) {
-    return LOG2_OF_E / sqrtf((float)layer->output.width);
-}
-
 /* What forward leaves for backward. */
 struct saved_parts {
     /* Of the whole batch. */
@@ -168,7 +163,7 @@ static void fill_places(const struct layer *layer, const struct scalar_attention
 static void prepare_batch(const struct layer *layer, const struct scalar_attention_parts *weights,
                           const struct saved_parts *parts, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
-    float scale = score_scale(layer);
+    float scale = scalar_attention_score_scale(layer);
     fill_places(layer, weights, parts->place, pass);
     linear_forward(weights->query_weight, weights->query_bias, parts->place, parts->query_base, steps, width,
                    width);
@@ -198,13 +193,6 @@ static void range_of(const float *values, size_t count, float *least, float *lar
     }
 }
 
-static float dot(const float *a, const float *b, size_t count) {
-    float sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 static struct shared_scores scores_of(const struct layer *layer, const struct saved_parts *parts) {
     struct shared_scores scores = {.steps = layer->input.steps,
                                    .stride = padded_steps(layer),
@@ -212,7 +200,8 @@ static struct shared_scores scores_of(const struct layer *layer, const struct sa
                                    .column = parts->column,
                                    .fixed = parts->fixed,
                                    .fixed_largest = parts->fixed_largest};
-    scores.square = score_scale(layer) * dot(parts->query_slope, parts->key_slope, layer->output.width);
+    scores.square = scalar_attention_score_scale(layer) *
+                    scalar_attention_dot(parts->query_slope, parts->key_slope, layer->output.width);
     range_of(scores.column, scores.steps, &scores.column_least, &scores.column_largest);
     return scores;
 }
@@ -270,7 +259,8 @@ static void send_to_input(const struct layer *layer, const struct saved_parts *p
         grad_x[j] = share[j] * grad_pooled;
     for (size_t i = 0; i < steps; i++) {
         const float *row = parts->exponentials + (b * steps + i) * stride;
-        float inverse = parts->inverse_sums[at + i], mean = inverse * dot(row, grad_share, stride);
+        float inverse = parts->inverse_sums[at + i],
+              mean = inverse * scalar_attention_dot(row, grad_share, stride);
         float slope = scores->square * x[i] + scores->row[i];
         for (size_t j = 0; j < steps; j++) {
             float change = inverse * row[j] * (grad_share[j] - mean);
@@ -289,7 +279,8 @@ static void attend_backward(const struct layer *layer, const struct scalar_atten
     const float *x = parts->x + b * stride;
     float *grad_share = gradients->share + b * stride;
     size_t queries = scalar_attention_real_steps(layer, b, pass);
-    float grad_pooled = dot(weights->input_weight, gradients->pooled_input + b * width, width);
+    float grad_pooled =
+        scalar_attention_dot(weights->input_weight, gradients->pooled_input + b * width, width);
     float factor = queries > 0 ? LN_OF_2 / (float)queries : 0;
     for (size_t j = 0; j < steps; j++)
         grad_share[j] = factor * (grad_share[j] + grad_pooled * x[j]);
@@ -303,7 +294,7 @@ static void attend_backward(const struct layer *layer, const struct scalar_atten
 static void split_scores(const struct layer *layer, const struct saved_parts *parts,
                          const struct gradients *gradients, float grad_square) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
-    float scale = score_scale(layer);
+    float scale = scalar_attention_score_scale(layer);
     for (size_t k = 0; k < width; k++) {
         gradients->query_slope[k] = scale * grad_square * parts->key_slope[k];
         gradients->key_slope[k] = scale * grad_square * parts->query_slope[k];

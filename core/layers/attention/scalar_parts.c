@@ -1,11 +1,13 @@
-/* What the two layers of scalar.h share: their tensors and their padding. */
+/* What the two layers of scalar.h share: tensors, padding, arithmetic. */
 #include "core/layers/attention/scalar.h"
 
 #include "core/layers/attention/mask.h"
 #include "core/layers/linear.h"
 #include "core/layers/positions/position.h"
+#include "core/math/shared_scores.h"
 
 #include <assert.h>
+#include <math.h>
 
 bool scalar_attention_position_layer(const struct layer *layer, struct layer *position) {
     assert(!position_rotates(layer->options.position));
@@ -76,4 +78,15 @@ bool scalar_attention_is_real(const struct layer *layer, size_t example, size_t 
 size_t scalar_attention_real_steps(const struct layer *layer, size_t example, const struct layer_pass *pass) {
     size_t steps = layer->input.steps;
     return count_present(pass->present == NULL ? NULL : pass->present + example * steps, steps);
+}
+
+float scalar_attention_score_scale(const struct layer *layer) {
+    return LOG2_OF_E / sqrtf((float)layer->output.width);
+}
+
+float scalar_attention_dot(const float *a, const float *b, size_t count) {
+    float sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
 }

@@ -138,10 +138,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     struct work work = work_of(pass->scratch, layer, pass->count);
-    linear_forward(weights.query, weights.query_bias, input, parts.query, rows, width, width);
-    linear_forward(weights.key, weights.key_bias, input, parts.key, rows, width, width);
-    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
-    rotation_forward(&rotated, parts.rotations, parts.query, parts.key);
+    pooled_attention_project(layer, parameters, input, pass->count, parts.query, parts.key, parts.rotations);
     memset(parts.share, 0, rows * sizeof *parts.share);
     for (size_t i = 0; i < pass->count && !layer_pass_is_stopped(pass); i++) {
         struct example example;
@@ -199,7 +196,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
                      const float *output, float *saved, float *grad_output, float *grad_input,
                      float *grad_parameters, const struct layer_pass *pass) {
     (void)output;
-    size_t steps = layer->input.steps, width = layer->input.width, rows = pass->count * steps;
+    size_t steps = layer->input.steps, width = layer->input.width;
     struct pooled_attention_projections weights = pooled_attention_projections_of(parameters, width);
     struct pooled_attention_gradients own = pooled_attention_gradients_of(grad_parameters, width);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
@@ -213,12 +210,8 @@ static void backward(const struct layer *layer, const float *parameters, const f
         attend_backward(&example, &work, work.u + i * width, work.grad_query + at, work.grad_key + at,
                         grad_input == NULL ? NULL : grad_input + at);
     }
-    struct rotated_rows rotated = pooled_attention_rotated_rows(layer, pass->count);
-    rotation_backward(&rotated, parts.rotations, work.grad_query, work.grad_key);
-    linear_backward(weights.query, input, work.grad_query, grad_input, true, own.query, own.query_bias, rows,
-                    width, width);
-    linear_backward(weights.key, input, work.grad_key, grad_input, true, own.key, own.key_bias, rows, width,
-                    width);
+    pooled_attention_project_backward(layer, parameters, input, pass->count, parts.rotations, work.grad_query,
+                                      work.grad_key, grad_input, grad_parameters);
 }
 
 /* Weights of some queries, a block at a time, from the normalisers that forward left. */

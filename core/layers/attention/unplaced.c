@@ -41,21 +41,9 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
     return (count + 5) * layer->output.width + layer->input.steps;
 }
 
-static float dot(const float *a, const float *b, size_t count) {
-    float sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* result[size] = matrix[size][size] vector. */
 static void apply(const float *matrix, const float *vector, size_t size, float *result) {
     matrix_multiply(size, 1, size, 1, matrix, size, vector, 1, 0, result, 1);
-}
-
-/* Of the tilts, which count in base 2. */
-static float score_scale(const struct layer *layer) {
-    return LOG2_OF_E / sqrtf((float)layer->output.width);
 }
 
 static size_t gather_real_steps(const struct layer *layer, size_t example, const float *input, float *x,
@@ -76,8 +64,9 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     apply(weights.key_weight, weights.input_weight, width, parts.key_slope);
     linear_forward(weights.query_weight, weights.query_bias, weights.input_bias, parts.query_base, 1, width,
                    width);
-    float scale = score_scale(layer), slope = scale * dot(parts.query_slope, parts.key_slope, width);
-    float base = scale * dot(parts.query_base, parts.key_slope, width);
+    float scale = scalar_attention_score_scale(layer),
+          slope = scale * scalar_attention_dot(parts.query_slope, parts.key_slope, width);
+    float base = scale * scalar_attention_dot(parts.query_base, parts.key_slope, width);
     for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++) {
         float *x = parts.x + b * steps, *tilts = parts.tilts + b * steps, *means = parts.means + b * steps;
         size_t real = gather_real_steps(layer, b, input, x, pass);
@@ -138,13 +127,14 @@ static void add_over_examples(const struct layer *layer, const struct scalar_att
                               float *grad_slope, float *grad_base, float *grad_input,
                               const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width;
-    float scale = score_scale(layer);
-    float tilt_slope = scale * dot(parts->query_slope, parts->key_slope, width);
+    float scale = scalar_attention_score_scale(layer);
+    float tilt_slope = scale * scalar_attention_dot(parts->query_slope, parts->key_slope, width);
     for (size_t b = 0; b < pass->count && !layer_pass_is_stopped(pass); b++) {
         const float *grad_z = gradients->grad_pooled_input + b * width, *x = parts->x + b * steps;
         const float *variances = parts->variances + b * steps;
         size_t real = scalar_attention_real_steps(layer, b, pass);
-        float grad_pooled = dot(weights->input_weight, grad_z, width), variance_sum = 0, product_sum = 0;
+        float grad_pooled = scalar_attention_dot(weights->input_weight, grad_z, width), variance_sum = 0,
+              product_sum = 0;
         for (size_t i = 0; i < real; i++) {
             variance_sum += variances[i];
             product_sum += variances[i] * x[i];
