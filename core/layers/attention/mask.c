@@ -5,17 +5,15 @@
 
 void visible_keys_hide_others(const struct visible_keys *visible, const struct score_block *block,
                               float *scores, size_t stride) {
-    size_t end = block->first_key + block->keys;
-    bool reaches_later_keys = visible->is_causal && end > block->first_query + 1;
-    if (!reaches_later_keys && visible->present == NULL)
-        return;
-    for (size_t i = 0; i < block->queries; i++)
-        for (size_t j = 0; j < block->keys; j++) {
-            size_t key = block->first_key + j;
-            if ((visible->is_causal && key > block->first_query + i) ||
-                (visible->present != NULL && visible->present[key] == 0))
+    for (size_t i = 0; visible->is_causal && i < block->queries; i++) {
+        size_t later = block->first_query + i + 1; /* the first key after the query */
+        for (size_t j = later > block->first_key ? later - block->first_key : 0; j < block->keys; j++)
+            scores[i * stride + j] = -INFINITY;
+    }
+    for (size_t i = 0; visible->present != NULL && i < block->queries; i++)
+        for (size_t j = 0; j < block->keys; j++)
+            if (visible->present[block->first_key + j] == 0)
                 scores[i * stride + j] = -INFINITY;
-        }
 }
 
 size_t count_present(const uint8_t *present, size_t count) {
