@@ -495,6 +495,6 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 180);
     tcase_add_loop_test(tests, way_is_that_of_the_book, 0, (int)(sizeof ways / sizeof *ways));
 }
