@@ -1,7 +1,7 @@
 /* attention-steps: softmax(Q K^T / sqrt(d_k)) V, one step at a time (Vaswani et al. 2017, section 3.2.1).
  *
- * A preset chooses where Q, K and V come from; then the same five products and sums are made in the order in
- * which one would write them down, and every matrix on the way is part of the result. */
+ * A preset chooses Q, K and V. The steps then follow in the order of the formula, and the result contains
+ * every intermediate matrix. */
 #include "core/experiments/experiments.h"
 #include "core/math/arena.h"
 #include "core/math/matrix.h"
@@ -29,7 +29,7 @@ static const struct parameter_declaration declarations[] = {
      .choices = presets,
      .default_text = "drawn",
      .default_depends = true,
-     .default_note = "given, where q, k or v is"},
+     .default_note = "given if q, k or v is given"},
     {.name = "seed",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
@@ -42,7 +42,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_LENGTH,
      .title = "Tokens",
-     .meaning = "How many tokens the preset drawn draws.",
+     .meaning = "The number of tokens in the preset drawn.",
      .minimum = 1,
      .maximum = SIDE_MAXIMUM,
      .default_number = 4,
@@ -52,7 +52,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_WIDTH,
      .title = "Width",
-     .meaning = "Numbers per token, and d_k, of the preset drawn.",
+     .meaning = "The width of a token, and d_k, in the preset drawn.",
      .minimum = 1,
      .maximum = SIDE_MAXIMUM,
      .default_number = 8,
@@ -62,24 +62,24 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_MATRIX,
      .cost = PARAMETER_COST_NONE,
      .title = "Q",
-     .meaning = "The queries, one a row; for the preset given.",
+     .meaning = "The queries, one per row; only for the preset given.",
      .length_maximum = SIDE_MAXIMUM},
     {.name = "k",
      .type = PARAMETER_MATRIX,
      .cost = PARAMETER_COST_NONE,
      .title = "K",
-     .meaning = "The keys, one a row, as wide as the queries; for the preset given.",
+     .meaning = "The keys, one per row, as wide as the queries; only for the preset given.",
      .length_maximum = SIDE_MAXIMUM},
     {.name = "v",
      .type = PARAMETER_MATRIX,
      .cost = PARAMETER_COST_NONE,
      .title = "V",
-     .meaning = "The values, one for each key; for the preset given.",
+     .meaning = "The values, one row for each key; only for the preset given.",
      .length_maximum = SIDE_MAXIMUM},
     {.name = "mask",
      .type = PARAMETER_CHOICE,
      .title = "Mask",
-     .meaning = "causal hides from query i every key after key i.",
+     .meaning = "causal: query i sees no key after key i.",
      .choices = model_choices_masks,
      .default_text = "none",
      .default_depends = true,
@@ -88,8 +88,8 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_MATRIX,
      .cost = PARAMETER_COST_NONE,
      .title = "Mask matrix",
-     .meaning = "A row for each query, a column for each key: 0 hides the key from the query, in addition to "
-                "what the mask hides. A query that sees no key gets weights and output of zero.",
+     .meaning = "A row for each query, a column for each key; 0 hides the key from the query, in addition to "
+                "the mask. A query that sees no key gets zero weights and a zero output.",
      .length_maximum = SIDE_MAXIMUM},
     {.name = "scale",
      .type = PARAMETER_BOOLEAN,
@@ -146,7 +146,7 @@ static bool has_fault(const struct parameter_faults *faults, const char *field) 
     return false;
 }
 
-/* Queries, keys, d_k and the values' width, as far as the parameters say. */
+/* The sizes that the preset and the parameters determine; key_width is d_k. */
 struct sizes {
     size_t queries, keys, key_width, value_width;
 };
@@ -163,7 +163,7 @@ static struct sizes sizes_of(const struct parameter_set *set) {
     return (struct sizes){tokens, tokens, width, width};
 }
 
-/* Whether q, k and v are all there and fit each other. */
+/* Checks q, k and v. Returns false if the preset needs them and one is missing. */
 static bool validate_matrices(const struct parameter_set *set, struct parameter_faults *faults) {
     static const char *const names[] = {"q", "k", "v"};
     bool given = is_preset(set, "given"), complete_set = true;
@@ -171,9 +171,9 @@ static bool validate_matrices(const struct parameter_set *set, struct parameter_
         bool there = parameter_is_set(set, names[i]);
         complete_set = complete_set && there;
         if (given && !there && !has_fault(faults, names[i]))
-            parameter_faults_add(faults, names[i], "must be given with the preset given");
+            parameter_faults_add(faults, names[i], "is required by the preset given");
         if (!given && there)
-            parameter_faults_add(faults, names[i], "goes with the preset given; the preset is %s",
+            parameter_faults_add(faults, names[i], "needs the preset given; the preset is %s",
                                  parameter_text(set, "preset"));
     }
     if (!given)
@@ -208,9 +208,9 @@ static void validate(const struct parameter_set *set, const struct data_source *
 /* All matrices of one run, row-major. */
 struct steps {
     struct sizes sizes;
-    size_t input_width; /* 0: Q, K and V are no projections */
-    float *input;       /* [batch][queries][input_width]; the first of the batch is shown */
-    float *weight;      /* [key_width][input_width], one projection at a time */
+    size_t input_width; /* 0: Q, K and V are not projected from an input */
+    float *input;       /* [batch][queries][input_width]; the result shows the first example */
+    float *weight;      /* [key_width][input_width], reused for each projection */
     float *q, *k, *v;   /* [queries][key_width], [keys][key_width], [keys][value_width] */
     float *scores, *scaled, *masked, *weights; /* [queries][keys] */
     float *row_sums;                           /* [queries] */
@@ -233,7 +233,7 @@ static void lay_out(struct steps *steps, size_t batch, struct arena *arena) {
     steps->output = arena_floats(arena, sizes.queries * sizes.value_width);
 }
 
-/* Draws a linear map without bias, and projects the first example's tokens by it. */
+/* Draws a linear map without bias and applies it to the first example's tokens. */
 static void project(struct steps *steps, struct torch_generator *generator, float *projected) {
     torch_init_linear(generator, steps->input_width, steps->sizes.key_width, steps->weight, NULL);
     matrix_multiply_transposed_b(steps->sizes.queries, steps->sizes.key_width, steps->input_width, 1,
@@ -241,7 +241,7 @@ static void project(struct steps *steps, struct torch_generator *generator, floa
                                  projected, steps->sizes.key_width);
 }
 
-/* The preset drawn: one example, and the projections in the order query, key, value. */
+/* The preset drawn: one example; draws the projections in the order query, key, value. */
 static void fill_drawn(struct steps *steps, struct torch_generator *generator) {
     torch_normal(generator, steps->input, steps->sizes.queries * steps->input_width, 0, 1);
     project(steps, generator, steps->q);
@@ -249,7 +249,7 @@ static void fill_drawn(struct steps *steps, struct torch_generator *generator) {
     project(steps, generator, steps->v);
 }
 
-/* The notebook's head: a batch of which the first is shown, and the key's projection before the query's. */
+/* The notebook's head: draws a whole batch, and the key's projection before the query's. */
 static void fill_causal_head(struct steps *steps, struct torch_generator *generator) {
     torch_normal(generator, steps->input, HEAD_BATCH * HEAD_TOKENS * HEAD_INPUT_WIDTH, 0, 1);
     project(steps, generator, steps->k);
@@ -257,7 +257,7 @@ static void fill_causal_head(struct steps *steps, struct torch_generator *genera
     project(steps, generator, steps->v);
 }
 
-/* One query; a key equal to it, one at a right angle, one between. */
+/* One query and three keys: one equal to it, one at a right angle to it, and one in between. */
 static void fill_worked(struct steps *steps) {
     static const float q[] = {1, 0, 0, 0};
     static const float k[] = {1, 0, 0, 0, 0, 1, 0, 0, 0.7f, 0.7f, 0, 0};
@@ -315,7 +315,7 @@ static void write_worked_labels(const struct result_sink *sink) {
     result_end_array(sink);
 }
 
-/* By the mask, not by the scores: one that has overflowed may be minus infinity too. */
+/* Looks at the mask, not at the scores: a score that overflowed may be minus infinity too. */
 static bool sees_nothing(const struct parameter_set *set, size_t query, size_t keys) {
     for (size_t j = 0; j < keys; j++)
         if (!is_hidden(set, query, j))
@@ -323,7 +323,7 @@ static bool sees_nothing(const struct parameter_set *set, size_t query, size_t k
     return true;
 }
 
-/* Queries from which every key is hidden, and in words what else is out of the ordinary. */
+/* Lists the queries that see no key, and describes every anomaly in words. */
 static void write_notes(const struct result_sink *sink, const struct steps *steps,
                         const struct parameter_set *set) {
     bool overflow = false;
@@ -342,8 +342,9 @@ static void write_notes(const struct result_sink *sink, const struct steps *step
             result_text(sink, NULL, note);
         }
     if (overflow)
-        result_text(sink, NULL,
-                    "Some scores are too large for float32; they, and what follows from them, are null.");
+        result_text(
+            sink, NULL,
+            "Some scores are too large for float32; they and all values computed from them are null.");
     result_end_array(sink);
 }
 
@@ -372,7 +373,7 @@ static void write_result(const struct result_sink *sink, const struct steps *ste
     write_notes(sink, steps, set);
 }
 
-/* The unbiased variance, as tensor.var(). */
+/* The unbiased variance, like tensor.var(). */
 static double variance(const float *values, size_t count) {
     double mean = 0, sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -382,8 +383,8 @@ static double variance(const float *values, size_t count) {
     return sum / (double)(count - 1);
 }
 
-/* The notebook's last lines: with keys and queries of unit variance, drawn next from the stream, the scores
- * have the variance d_k, and the scaled scores have about 1. */
+/* The notebook's last lines: draws keys and queries of unit variance from the same stream. The variance of
+ * their scores is about d_k, that of the scaled scores about 1. */
 static bool write_variances(const struct result_sink *sink, struct torch_generator *generator,
                             struct error *error) {
     enum { ROWS = HEAD_BATCH * HEAD_TOKENS, COUNT = ROWS * HEAD_WIDTH, PAIRS = ROWS * HEAD_TOKENS };

@@ -1,9 +1,9 @@
-/* cost: time and memory against sequence length, measured here and now: an RNN, attention with its matrix of
- * weights, and attention in tiles, which keeps no matrix (core/layers/attention/tiled.h).
+/* cost: measures time and memory by sequence length for an RNN, attention with its whole matrix of weights,
+ * and attention in tiles, which keeps no matrix (core/layers/attention/tiled.h).
  *
- * A forward pass of each untrained model over one batch: once to warm up, then `repeats` times in turn, so
- * that a change of the machine's speed meets all; the median counts. Where the matrix would not fit in memory
- * it is only counted, and the other two are measured. */
+ * Runs the forward pass of each untrained model over one batch, once to warm up and then `repeats` times. The
+ * models take turns, so that a change of the machine's speed affects all of them. The result is the median.
+ * If the matrix would not fit in memory, its size is computed and only the other two are measured. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 #include "core/layers/positions/position.h"
@@ -40,7 +40,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Repeats",
-     .meaning = "How often each pass is timed; the median counts.",
+     .meaning = "How often each pass is timed; the result is the median.",
      .minimum = 1,
      .maximum = 1000,
      .default_number = 10},
@@ -48,11 +48,11 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Matrix up to",
-     .meaning = "The greatest length at which attention with its matrix is measured too.",
+     .meaning = "The greatest length at which attention with its whole matrix is also measured.",
      .maximum = LENGTH_MAXIMUM,
      .default_number = LENGTH_MAXIMUM,
      .default_depends = true,
-     .default_note = "less where the matrix would not fit in memory"},
+     .default_note = "less if the matrix would not fit in memory"},
 };
 
 static struct drawn_model_request request_of(const struct parameter_set *set, size_t model, size_t steps) {
@@ -64,7 +64,8 @@ static struct drawn_model_request request_of(const struct parameter_set *set, si
                                             model == TILED ? ATTENTION_IN_TILES : ATTENTION_WITH_MATRIX};
 }
 
-/* The longest of the lengths for which the matrix, and that of every shorter one, fits in memory. */
+/* Defaults matrix_up_to to the longest length at which the matrix still fits in memory, as it does at every
+ * shorter one. */
 static bool complete(struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults,
                      struct error *error) {
@@ -83,7 +84,7 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
     return true;
 }
 
-/* A run that an earlier version stored says nothing of it: it had checked that all matrices fit. */
+/* A run stored by an earlier version lacks matrix_up_to; that version checked that all matrices fit. */
 static bool is_measured(const struct parameter_set *set, size_t model, size_t length) {
     return model != ATTENTION || !parameter_is_set(set, "matrix_up_to") ||
            length <= (size_t)parameter_integer(set, "matrix_up_to");
@@ -104,11 +105,11 @@ static void validate(const struct parameter_set *set, const struct data_source *
         }
 }
 
-/* What one length costs. */
+/* The cost of one length. */
 struct cost_row {
     size_t length;
     double milliseconds[MODEL_COUNT]; /* NAN: not measured */
-    size_t bytes[MODEL_COUNT]; /* of the layer itself: what it keeps and what it works in, for the batch */
+    size_t bytes[MODEL_COUNT];        /* of the layer alone, for the batch: saved values and scratch */
 };
 
 static int compare_doubles(const void *a, const void *b) {
@@ -121,13 +122,13 @@ static double median(double *values, size_t count) {
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* The recurrent or attention layer: the one before the last, which maps to the classes. */
+/* The recurrent or attention layer: the last but one. The last layer maps to the classes. */
 static size_t layer_bytes(const struct model *model, size_t batch) {
     const struct layer *layer = &model->layers[model->layer_count - 2];
     return (layer_saved_size(layer, batch) + layer_scratch_size(layer, batch)) * sizeof(float);
 }
 
-/* Times the models that are open, in turn; seconds[MODEL_COUNT][repeats]. ERROR_CANCELLED when asked to stop.
+/* Times the open models in turn into seconds[MODEL_COUNT][repeats]. ERROR_CANCELLED if a stop is requested.
  */
 static bool time_passes(const struct experiment_context *context, struct drawn_model *models,
                         const struct example_set *examples, size_t repeats, double *seconds,
@@ -177,19 +178,19 @@ static bool measure_length(const struct experiment_context *context, struct cost
     return done;
 }
 
-/* Null where attention with its matrix was measured. */
+/* Null if attention with its matrix was measured. */
 static void write_reason(const struct result_sink *sink, const struct cost_row *row) {
     char reason[120];
     if (!isnan(row->milliseconds[ATTENTION])) {
         result_null(sink, "attention_not_measured");
         return;
     }
-    snprintf(reason, sizeof reason, "above matrix_up_to; with its matrix attention would take %.1f MB",
+    snprintf(reason, sizeof reason, "above matrix_up_to; with its whole matrix attention would take %.1f MB",
              (double)row->bytes[ATTENTION] / 1e6);
     result_text(sink, "attention_not_measured", reason);
 }
 
-/* `before` is the row above, or NULL: the ratios say how much each figure grew from there. */
+/* `before` is the previous row or NULL; the ratios tell how much each figure has grown since then. */
 static void write_row(const struct result_sink *sink, const struct cost_row *row,
                       const struct cost_row *before, size_t batch) {
     double scores = (double)row->length * (double)row->length;
@@ -199,13 +200,13 @@ static void write_row(const struct result_sink *sink, const struct cost_row *row
     result_number(sink, "attention_ms", row->milliseconds[ATTENTION]);
     write_reason(sink, row);
     result_integer(sink, "scores", (int64_t)(row->length * row->length));
-    /* The score matrices of the batch, which are part of the attention layer's bytes. */
+    /* The score matrices of the batch; the attention layer's bytes include them. */
     result_integer(sink, "score_bytes", (int64_t)(batch * row->length * row->length * sizeof(float)));
     result_integer(sink, "rnn_bytes", (int64_t)row->bytes[RNN]);
     result_integer(sink, "attention_bytes", (int64_t)row->bytes[ATTENTION]);
     result_number(sink, "tiled_ms", row->milliseconds[TILED]);
     result_integer(sink, "tiled_bytes", (int64_t)row->bytes[TILED]);
-    /* Which way of computing attention takes less. */
+    /* The cheaper way of computing attention. */
     result_begin_object(sink, "wins");
     result_text(sink, "time",
                 row->milliseconds[ATTENTION] <= row->milliseconds[TILED] ? "attention" : "tiled");
@@ -256,8 +257,8 @@ static bool run(struct experiment_context *context, struct error *error) {
 const struct experiment experiment_cost = {
     .name = "cost",
     .title = "What it costs",
-    .summary = "Measures time and memory of an RNN and of attention, with its matrix and in tiles, against "
-               "the length of the sequence.",
+    .summary = "Measures the time and memory of an RNN and of attention, with the whole matrix and in tiles, "
+               "by sequence length.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,

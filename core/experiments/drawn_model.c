@@ -14,7 +14,7 @@ struct model drawn_model_build(const struct drawn_model_request *request) {
     return model_build(model_find(request->name), &options);
 }
 
-/* Over a measuring arena this only adds up. */
+/* With a measuring arena this only adds up the sizes. */
 static void lay_out(struct drawn_model *model, const struct drawn_model_request *request,
                     struct arena *arena) {
     model->model = drawn_model_build(request);
@@ -37,7 +37,7 @@ bool drawn_model_check_size(const struct drawn_model_request *request, unsigned 
         return true;
     parameter_faults_add(
         faults, field,
-        "is too much: %zu examples of %zu steps would take %.0f MB of memory in the %s model; "
+        "is too large: %zu examples of %zu steps would take %.0f MB of memory in the %s model; "
         "at most %.0f MB are allowed",
         request->examples, request->steps, (double)size / 1e6, request->name,
         (double)memory_limit_bytes / 1e6);

@@ -1,7 +1,7 @@
-/* An untrained model with all its memory, and drawn examples to look at it with.
+/* An untrained model with all its memory, and drawn examples to run it on.
  *
- * What the experiments share that take a named model as PyTorch constructs it (width 32, two classes, one
- * number a step) and run it over examples of the first-element task without training. */
+ * Several experiments construct a named model as PyTorch does (width 32, two classes, one number per step)
+ * and run it over examples of the first-element task without training. */
 #ifndef ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 #define ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 
@@ -13,7 +13,7 @@
 struct drawn_model_request {
     const char *name; /* as in models.h: "attention" */
     size_t steps;
-    size_t examples; /* run at a time */
+    size_t examples; /* per call */
     const struct position *position;
     enum attention_storage storage;
     bool with_gradients;
@@ -29,26 +29,26 @@ struct drawn_model {
     struct arena arena; /* owned; holds parameters and workspace */
 };
 
-/* The model alone, which takes no memory of its own. */
+/* Builds only the model, which owns no memory. */
 struct model drawn_model_build(const struct drawn_model_request *request);
 
-/* The bytes that drawn_model_open would take; SIZE_MAX where that overflows. */
+/* The bytes that drawn_model_open would allocate; SIZE_MAX if that overflows. */
 size_t drawn_model_size(const struct drawn_model_request *request);
 
-/* Adds a fault of `field` where drawn_model_size is above the limit. Returns whether it fits. */
+/* Adds a fault to `field` if drawn_model_size exceeds the limit. Returns whether the model fits. */
 bool drawn_model_check_size(const struct drawn_model_request *request, unsigned long long memory_limit_bytes,
                             const char *field, struct parameter_faults *faults);
 
-/* Lays out the memory and draws the parameters from `generator`. Close in any case. */
+/* Allocates the memory and draws the parameters from `generator`. Close it even after a failure. */
 bool drawn_model_open(struct drawn_model *model, const struct drawn_model_request *request,
                       struct torch_generator *generator, struct error *error);
 void drawn_model_close(struct drawn_model *model);
 
-/* Logits [count][2] of values[count][steps]; they belong to the model until its next call. They mean
- * nothing after a stop. */
+/* Returns the logits [count][2] of values[count][steps]. The model owns them; they are valid until its next
+ * call, and meaningless after a stop. */
 const float *drawn_model_forward(struct drawn_model *model, const float *values, size_t count);
 
-/* Examples of first-element as numpy's default_rng(seed) draws them, in the task's training split. Free with
+/* Draws examples of first-element with numpy's default_rng(seed) into the task's training split. Free with
  * task_free. */
 struct task *drawn_examples_open(size_t count, size_t steps, uint64_t seed, struct error *error);
 

@@ -1,12 +1,12 @@
-/* What an experiment is.
+/* The contract between an experiment and its caller.
  *
- * A name, a table of declared parameters, and a run function; one file each in this folder and one line in
- * experiment_table (experiments.c). The server runs it on a worker thread, the command line in the
- * foreground; both see only this contract. An experiment writes its result to a sink, reports progress, asks
- * now and then whether it was cancelled, and knows nothing of HTTP, JSON, threads, files or clocks: what it
- * needs of those comes in through struct experiment_context.
+ * An experiment is a name, a table of declared parameters and a run function. It is one file in this folder
+ * and one line in experiment_table (experiments.c). The server runs it on a worker thread, the command line
+ * in the foreground. An experiment writes its result to a sink, reports progress and regularly asks whether
+ * it was cancelled. It knows nothing of HTTP, JSON, threads, files or clocks; struct experiment_context
+ * provides what it needs of them.
  *
- * The top of core: may call all of it. Called by the server. */
+ * The top layer of core: may call all of core. Called by the server. */
 #ifndef ATTNLAB_CORE_EXPERIMENTS_EXPERIMENT_H
 #define ATTNLAB_CORE_EXPERIMENTS_EXPERIMENT_H
 
@@ -17,25 +17,25 @@
 #include "core/training/run_host.h"
 
 struct experiment_context {
-    const struct parameter_set *parameters; /* checked, completed */
+    const struct parameter_set *parameters; /* checked and complete */
     struct result_sink result;
     struct run_host host;
     struct data_source data; /* the user's data sets and files */
 };
 
 bool experiment_is_cancelled(const struct experiment_context *context);
-/* Whether the experiment may go on; else ERROR_CANCELLED. */
+/* Returns whether the experiment may continue; false with ERROR_CANCELLED. */
 bool experiment_check_cancelled(const struct experiment_context *context, struct error *error);
 double experiment_seconds_now(const struct experiment_context *context);
 void experiment_report_progress(const struct experiment_context *context, size_t done, size_t total,
                                 const char *unit);
 
-/* One row of the comparison that the page's chapter makes of an experiment. */
+/* One row of the comparison in the experiment's chapter on the page. */
 enum { EXPERIMENT_VARIANT_SETTINGS = 3 };
 struct experiment_variant {
     const char *id;    /* in the page's address: "lstm" */
-    const char *label; /* for people; NULL: what the choice of the first setting is called */
-    /* Beside the defaults, in the command line's notation; the first without a name ends them. */
+    const char *label; /* for people; NULL: the title of the first setting's choice */
+    /* These override the defaults, in the command line's notation; an entry without a name ends the list. */
     struct experiment_setting {
         const char *parameter, *value;
     } settings[EXPERIMENT_VARIANT_SETTINGS];
@@ -44,20 +44,20 @@ struct experiment_variant {
 struct experiment {
     const char *name;    /* as in the API: "attention-steps" */
     const char *title;   /* for people */
-    const char *summary; /* one sentence: what it shows */
+    const char *summary; /* one sentence that says what it shows */
     const struct parameter_declaration *parameters;
     size_t parameter_count;
-    /* Fills in the defaults that depend on other values, or on the memory that a run may take, after the
-     * fixed ones. May be NULL. */
+    /* Called after the fixed defaults: fills in those that depend on other values or on the memory limit. May
+     * be NULL. */
     bool (*complete)(struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults,
                      struct error *error);
-    /* Checks what single declarations cannot: values that must fit together, data sets that must exist, a
-     * size that must fit in memory (`memory_limit_bytes`). Adds faults. May be NULL. */
+    /* Checks what a single declaration cannot: that values fit together, that data sets exist, and that the
+     * run fits in memory (`memory_limit_bytes`). Adds faults. May be NULL. */
     void (*validate)(const struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults);
     bool (*run)(struct experiment_context *context, struct error *error);
-    /* Whether runs have metrics, attention, weights: true for train only. */
+    /* Whether runs have metrics, attention and weights; true only for train. */
     bool trains_model;
     const struct experiment_variant *variants; /* in the order of their colours */
     size_t variant_count;
@@ -70,8 +70,8 @@ const char *experiment_variant_label(const struct experiment *experiment,
 extern const struct experiment *const experiment_table[];
 const struct experiment *experiment_find(const char *name);
 
-/* Fixed defaults, then the experiment's own, then every check. Returns false on a failure of ours; the
- * user's faults are in `faults`. */
+/* Applies the fixed defaults, then the experiment's own, then runs every check. The user's errors go to
+ * `faults`; false means a failure of the program itself. */
 bool experiment_prepare(const struct experiment *experiment, struct parameter_set *set,
                         const struct data_source *data, unsigned long long memory_limit_bytes,
                         struct parameter_faults *faults, struct error *error);

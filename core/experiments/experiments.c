@@ -1,4 +1,5 @@
-/* The table of all experiments, and what every experiment goes through before and while it runs. */
+/* The table of all experiments, and the steps common to all: completing the parameters, progress and
+ * cancellation. */
 #include "core/experiments/experiments.h"
 #include "core/parameters/parse.h"
 

@@ -1,11 +1,11 @@
-/* The experiments of this folder, one file each. A new one is a declaration here and a line in
+/* The experiments of this folder, one file each. A new one needs a declaration here and a line in
  * experiment_table. */
 #ifndef ATTNLAB_CORE_EXPERIMENTS_EXPERIMENTS_H
 #define ATTNLAB_CORE_EXPERIMENTS_EXPERIMENTS_H
 
 #include "core/experiments/experiment.h"
 
-/* Seeds are whole numbers that JSON's readers keep exact: up to 2^53 - 1. */
+/* Every JSON reader keeps whole numbers up to 2^53 - 1 exact, so seeds end there. */
 #define SEED_MAXIMUM 9007199254740991.0
 
 extern const struct experiment experiment_train;

@@ -1,8 +1,8 @@
-/* gradient-reach: how much gradient arrives at every step of the input.
+/* gradient-reach: measures how much gradient reaches each step of the input.
  *
- * One forward and one backward pass of untrained models over the first-element task; the mean of
- * |d loss / d x_t| over the examples says how strongly step t could still be learnt from. All in float32
- * with its subnormal numbers: far from the end of an RNN that is all there is. */
+ * Runs one forward and one backward pass of untrained models over the first-element task. The mean of
+ * |d loss / d x_t| over the examples tells how much a model could learn from step t. Everything is float32
+ * with subnormal numbers, because far from the end of an RNN the gradient consists only of those. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 #include "core/layers/positions/position.h"
@@ -19,7 +19,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Seed",
-     .meaning = "Seed of torch's stream, from which each model's weights are drawn anew.",
+     .meaning = "Seed of torch's stream; each model's weights are drawn with it afresh.",
      .maximum = SEED_MAXIMUM,
      .default_number = 0},
     {.name = "sequence_length",
@@ -65,7 +65,7 @@ static void validate(const struct parameter_set *set, const struct data_source *
     }
 }
 
-/* Gradient that reaches each step. */
+/* The gradient that reaches each step. */
 struct reach {
     float loss;
     float *gradient; /* [steps], mean over the examples of the absolute value */

@@ -1,4 +1,4 @@
-/* Embeds images block by block, or finds the blocks in the cache: see image_embeddings.h. */
+/* Embeds images block by block or takes the blocks from the cache: see image_embeddings.h. */
 #include "core/experiments/image_embeddings.h"
 
 #include "core/math/matrix.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part is what one core works on at a time; a block what is kept, and after which progress is told. */
+/* A part is the work of one core at a time. A block is the unit of the cache and of progress reports. */
 enum { PART_IMAGES = 10, BLOCK_PARTS = 20, BLOCK_IMAGES = PART_IMAGES * BLOCK_PARTS, KEY_SIZE = 128 };
 
-/* Of the weights: what the decoder hands over, the arrays, and the network made of them. */
+/* The weights are in memory three times: in the decoder's output, in the arrays and in the network. */
 enum { WEIGHT_COPIES = 3 };
 
 struct block_work {
@@ -23,7 +23,7 @@ struct block_work {
     size_t size;
     size_t first;             /* image */
     float *values;            /* [BLOCK_IMAGES][dimensions] */
-    bool failed[BLOCK_PARTS]; /* for want of memory */
+    bool failed[BLOCK_PARTS]; /* out of memory */
 };
 
 /* Floats that one part takes: its resized images and the network's workspace. */
@@ -31,8 +31,8 @@ static size_t part_size(const struct mobilenet *network, size_t size) {
     return PART_IMAGES * size * size * RESIZE_CHANNELS + mobilenet_workspace_size(network, PART_IMAGES, size);
 }
 
-/* Beyond the file's last image a part is filled up with that one, so that every product has its usual shape.
- */
+/* Fills up a part beyond the file's last image with copies of that image, so that every matrix product keeps
+ * its usual shape. */
 static void embed_part(void *argument, size_t part) {
     struct block_work *work = argument;
     const struct idx_array *images = work->images;
@@ -68,7 +68,7 @@ static bool embed_block(struct block_work *work, const struct parallel_executor 
     return true;
 }
 
-/* Finds the block that starts at `first` in the cache. */
+/* Looks in the cache for the block that starts at `first`. */
 static bool recall_block(const struct data_source *data, const char *key, float *values, size_t size) {
     void *kept = NULL;
     size_t kept_size = 0;
@@ -98,8 +98,8 @@ static struct mobilenet *load_network(const struct image_files *files,
     return network;
 }
 
-/* One block at work->first into work->values, from the cache or from the network, which is loaded when it is
- * first needed. */
+/* Puts the block at work->first into work->values, from the cache or from the network, which it loads when it
+ * first needs it. */
 static bool provide_block(struct block_work *work, struct mobilenet **network,
                           const struct image_files *files, size_t *embedded,
                           const struct experiment_context *context, struct error *error) {

@@ -95,8 +95,8 @@ static size_t count_classes(const struct idx_array *labels) {
     return count;
 }
 
-/* Fashion-MNIST's training labels, whole or cut short, and whatever the file is called: by their beginning.
- */
+/* Recognises Fashion-MNIST's training labels by the first of them, whatever the file's name, even if the file
+ * is truncated. */
 static bool are_fashion_mnist(const struct idx_array *labels) {
     enum { BEGINNING = 100 };
     static const uint64_t published = UINT64_C(0xa358c9402f85704b);

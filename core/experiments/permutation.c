@@ -1,7 +1,7 @@
-/* permutation: what happens to attention's output when its input is shuffled.
+/* permutation: shows what happens to attention's output if its input is shuffled.
  *
- * Without positions a sequence is a set: the mean of attention over all its steps does not change, but for
- * the order of float additions. With positions it does. */
+ * Without positions a sequence is a set: shuffling changes only the order of the float additions, so the mean
+ * of attention over all steps stays the same up to rounding. With positions it changes. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 #include "core/model/choices.h"
@@ -32,14 +32,14 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_EXAMPLES,
      .title = "Examples",
-     .meaning = "How many sequences; all are shuffled alike.",
+     .meaning = "How many sequences; all are shuffled in the same way.",
      .minimum = 1,
      .maximum = 1024,
      .default_number = 8},
     {.name = "position",
      .type = PARAMETER_CHOICE,
      .title = "Positions",
-     .meaning = "What tells the model where a step stands.",
+     .meaning = "How the model knows the position of a step.",
      .choices = position_names,
      .default_text = "none"},
 };
@@ -58,7 +58,7 @@ static void validate(const struct parameter_set *set, const struct data_source *
     drawn_model_check_size(&request, memory_limit_bytes, "sequence_length", faults);
 }
 
-/* Working memory beside the model's. */
+/* Working memory in addition to the model's. */
 struct shuffle {
     size_t *order;              /* [steps]: step t of the shuffled input is step order[t] of the original */
     float *values;              /* [examples][steps], shuffled */

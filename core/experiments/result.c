@@ -1,4 +1,4 @@
-/* The calls of result.h, and the composites that every experiment needs. */
+/* Implements result.h, including the arrays and tensors that every experiment needs. */
 #include "core/experiments/result.h"
 
 #include <math.h>

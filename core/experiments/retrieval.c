@@ -1,8 +1,8 @@
-/* retrieval: a pretrained network used with nothing trained (the lab's experiment 11).
+/* retrieval: uses a pretrained network without any training (the lab's experiment 11).
  *
- * MobileNetV2 turns every image into 1,280 numbers; a query's nearest neighbour by cosine is right where it
- * has the query's class. The same with raw pixels, and chance, say what that is worth. One split takes the
- * file's first images; several are drawn from a pool by numpy's permutation, one after the other. */
+ * MobileNetV2 turns every image into 1,280 numbers. A query's nearest neighbour by cosine is right if it has
+ * the query's class. Raw pixels and chance are the baselines. One split takes the file's first images;
+ * several are drawn from a pool, one after the other, by numpy's permutation. */
 #include "core/experiments/experiments.h"
 #include "core/experiments/retrieval_report.h"
 #include "core/pretrained/mobilenet.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Floats that the raw pixels of all images of a run may take: 128 MB. */
+/* The most floats that the raw pixels of all images of a run may take: 128 MB. */
 enum { PIXELS_LIMIT = 1 << 25 };
 
 enum { NAME_LENGTH = 128, POOL_DEFAULT = 2000, IMAGES_LIMIT = 10000 };
@@ -20,26 +20,26 @@ static const struct parameter_declaration declarations[] = {
     {.name = "weights",
      .type = PARAMETER_TEXT,
      .title = "Weight file",
-     .meaning = "MobileNetV2's weights as Keras publishes them (HDF5), a file in the data directory.",
+     .meaning = "MobileNetV2's weights: a file in the data directory as Keras publishes it (HDF5).",
      .length_maximum = NAME_LENGTH,
      .default_text = IMAGE_FILES_WEIGHTS},
     {.name = "images",
      .type = PARAMETER_TEXT,
      .title = "Image file",
-     .meaning = "Images in the IDX format, gzip'd or not, a file in the data directory.",
+     .meaning = "Images: a file in the data directory in the IDX format, plain or gzip'd.",
      .length_maximum = NAME_LENGTH,
      .default_text = IMAGE_FILES_IMAGES},
     {.name = "labels",
      .type = PARAMETER_TEXT,
      .title = "Label file",
-     .meaning = "The images' labels in the IDX format, gzip'd or not, a file in the data directory.",
+     .meaning = "The images' labels: a file in the data directory in the IDX format, plain or gzip'd.",
      .length_maximum = NAME_LENGTH,
      .default_text = IMAGE_FILES_LABELS},
     {.name = "queries",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Queries",
-     .meaning = "How many images look for their nearest neighbour.",
+     .meaning = "How many query images.",
      .minimum = 1,
      .maximum = 1000,
      .default_number = 200},
@@ -47,15 +47,15 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Database",
-     .meaning = "How many images they look among.",
+     .meaning = "How many images the queries are compared with.",
      .minimum = 1,
      .maximum = 9000,
      .default_number = 1000},
     {.name = "database_first",
      .type = PARAMETER_BOOLEAN,
      .title = "Database first",
-     .meaning = "With one split: the file's first images are the database and the queries follow, "
-                "not the other way round.",
+     .meaning = "With one split: take the database from the file's first images and the queries after it, "
+                "instead of the other way round.",
      .default_number = 0},
     {.name = "splits",
      .type = PARAMETER_INTEGER,
@@ -70,12 +70,13 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Pool",
-     .meaning = "With several splits: they are drawn from this many first images of the file.",
+     .meaning =
+         "With several splits: the number of images, from the start of the file, that they are drawn from.",
      .minimum = 2,
      .maximum = IMAGES_LIMIT,
      .default_number = POOL_DEFAULT,
      .default_depends = true,
-     .default_note = "as many as queries and database, where that is more"},
+     .default_note = "queries and database together, if that is more"},
     {.name = "seed",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
@@ -118,7 +119,7 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
     return true;
 }
 
-/* Counts what the parameters decide and, of the files, the published ones. */
+/* Counts the memory that the parameters determine, and that of the published files. */
 static void check_memory(const struct parameter_set *set, unsigned long long memory_limit_bytes,
                          struct parameter_faults *faults) {
     bool random = parameter_integer(set, "splits") > 1;
@@ -135,7 +136,7 @@ static void check_memory(const struct parameter_set *set, unsigned long long mem
     bytes += (unsigned long long)NEAREST_BATCH * used * sizeof(float);
     if (bytes > memory_limit_bytes)
         parameter_faults_add(faults, random ? "pool" : "database",
-                             "is too large: the run would take %.1f MB of memory with the published files, "
+                             "is too large: with the published files the run would take %.1f MB of memory, "
                              "at most %.1f MB are allowed",
                              (double)bytes / 1e6, (double)memory_limit_bytes / 1e6);
 }
@@ -148,14 +149,14 @@ static void validate(const struct parameter_set *set, const struct data_source *
         parameter_faults_add(faults, "pool", "must be at least queries and database together, %zu; got %zu",
                              used, size_parameter(set, "pool"));
     if (random && parameter_boolean(set, "database_first"))
-        parameter_faults_add(faults, "database_first", "is for one split; got %zu splits",
+        parameter_faults_add(faults, "database_first", "applies only to one split; got %zu splits",
                              size_parameter(set, "splits"));
     image_files_validate(set, data, faults);
     if (faults->count == 0)
         check_memory(set, memory_limit_bytes, faults);
 }
 
-/* One space: a normalized row for every image that the run uses, and room for one split's rows. */
+/* One space: a normalized row for every image of the run, and room for one split's rows. */
 struct space {
     size_t dimensions;
     float *rows;                  /* [images][dimensions] */
@@ -166,7 +167,7 @@ struct space {
 struct retrieval {
     struct image_files files;
     struct image_embeddings embeddings;
-    size_t image_count; /* that the run uses: the first ones of the file */
+    size_t image_count; /* the run uses this many images from the start of the file */
     struct space spaces[SPACES];
     size_t *images;      /* [image_count]: the current split's, queries first, then the database */
     float *similarities; /* nearest_find's workspace */
@@ -194,7 +195,8 @@ static bool prepare_pixels(struct retrieval *retrieval, struct error *error) {
     const struct idx_array *images = &retrieval->files.images;
     size_t pixels = images->shape[1] * images->shape[2];
     if (pixels > PIXELS_LIMIT / retrieval->image_count)
-        return error_set(error, ERROR_TOO_LARGE, "%zu images of %zu x %zu pixels are more than %d pixels",
+        return error_set(error, ERROR_TOO_LARGE,
+                         "%zu images of %zu x %zu pixels exceed the limit of %d pixels",
                          retrieval->image_count, images->shape[1], images->shape[2], PIXELS_LIMIT);
     bool good = true;
     float *rows = allocate(retrieval->image_count * pixels, sizeof(float), &good, error);
@@ -225,9 +227,10 @@ static bool prepare(struct retrieval *retrieval, const struct experiment_context
         return false;
     size_t available = retrieval->files.images.shape[0], used = findings->queries + findings->database;
     if (used > available)
-        return error_set(error, ERROR_INVALID,
-                         "queries and database together must be at most the file's %zu images; got %zu",
-                         available, used);
+        return error_set(
+            error, ERROR_INVALID,
+            "queries and database together must be at most %zu, the number of images in the file; got %zu",
+            available, used);
     retrieval->image_count = findings->splits > 1 ? size_parameter(set, "pool") : used;
     if (retrieval->image_count > available)
         retrieval->image_count = available;
@@ -258,7 +261,7 @@ static void release(struct retrieval *retrieval) {
     image_files_free(&retrieval->files);
 }
 
-/* Which images a split consists of. */
+/* Chooses the images of a split. */
 static void choose_images(struct retrieval *retrieval, const struct parameter_set *set,
                           struct numpy_generator *generator) {
     const struct retrieval_findings *findings = &retrieval->findings;
@@ -352,10 +355,9 @@ static bool run(struct experiment_context *context, struct error *error) {
 
 const struct experiment experiment_retrieval = {
     .name = "retrieval",
-    .title = "A pretrained network, with nothing trained",
-    .summary =
-        "Looks for each image's nearest neighbour among what a pretrained MobileNetV2 makes of images, "
-        "and among raw pixels.",
+    .title = "A pretrained network, without any training",
+    .summary = "Finds each image's nearest neighbour in the space of a pretrained MobileNetV2, and among raw "
+               "pixels.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,

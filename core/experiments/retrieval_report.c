@@ -18,7 +18,7 @@ static double mean(const double *values, size_t count) {
     return sum / (double)count;
 }
 
-/* Over the splits, with count - 1; NAN, which is written as null, for a single one. */
+/* The standard deviation over the splits, with count - 1. One split gives NAN, which is written as null. */
 static double standard_deviation(const double *values, size_t count) {
     double centre = mean(values, count), squares = 0;
     for (size_t i = 0; i < count; i++)

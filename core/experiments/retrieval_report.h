@@ -1,4 +1,4 @@
-/* What the retrieval experiment has found, and how it is written down.
+/* The findings of the retrieval experiment, and the shape of its result.
  *
  * {"queries", "database", "splits", "size", "image_count", "parameter_count", "embedded", "seconds",
  *  "rows": [{"space": "mobilenet_v2" | "raw_pixels", "dimensions", "top1", "spread", "standard_error",
@@ -10,12 +10,12 @@
  *                  "raw_pixels": [the same]}],
  *  "images": [{"index", "label", "pixels": [rows * columns whole numbers, 0 to 255]}]}
  *
- * Neighbours are of the first split's first queries, nearest first. `index` counts in the image file,
- * `database_index` in the split's database; every index among the neighbours is once among the images.
- * `top1` is the mean over the splits, `spread` their standard deviation (null for one split),
- * `standard_error` what the luck of drawing that many queries does to one split: sqrt(top1 (1 - top1) /
- * queries). `agreement` counts queries over all splits. `embedded`: images that the network was asked for in
- * this run; the others' embeddings were kept from an earlier one. */
+ * `neighbours` are those of the first split's first queries, nearest first. `index` counts in the image file,
+ * `database_index` in the split's database. `images` holds each image that `neighbours` names once.
+ * `top1` is the mean over the splits, `spread` their standard deviation (null for one split).
+ * `standard_error` is the sampling error of one split with that many queries: sqrt(top1 (1 - top1) /
+ * queries). `agreement` counts queries over all splits. `embedded` counts the images that the network
+ * embedded in this run; the other embeddings came from the cache. */
 #ifndef ATTNLAB_CORE_EXPERIMENTS_RETRIEVAL_REPORT_H
 #define ATTNLAB_CORE_EXPERIMENTS_RETRIEVAL_REPORT_H
 

@@ -1,7 +1,8 @@
-/* running-average: the mean of a token and all before it, three ways.
+/* running-average: computes the mean of a token and all tokens before it in three ways.
  *
- * A loop, a product with a lower triangle whose rows sum to 1, and a softmax over scores of zero with minus
- * infinity above the diagonal: the last is attention that does not yet look at its tokens. */
+ * The ways are a loop, a product with a lower triangular matrix whose rows sum to 1, and a softmax over
+ * scores that are zero, but minus infinity above the diagonal. The last is attention that does not yet look
+ * at its tokens. */
 #include "core/experiments/experiments.h"
 #include "core/math/arena.h"
 #include "core/math/matrix.h"
@@ -10,7 +11,7 @@
 
 #include <math.h>
 
-/* Three tensors of this many numbers are as much as a page can show. */
+/* A page can show at most three tensors of this many numbers. */
 enum { NUMBERS_MAXIMUM = 65536 };
 
 static const struct parameter_declaration declarations[] = {
@@ -78,7 +79,7 @@ static void lay_out(struct averages *averages, struct arena *arena) {
     averages->weights = arena_floats(arena, pairs);
 }
 
-/* The first way: for every token, add up and divide. */
+/* The first way: adds up the tokens so far and divides by their number. */
 static void average_by_loop(struct averages *averages) {
     size_t channels = averages->channels;
     for (size_t b = 0; b < averages->batch; b++) {
@@ -94,8 +95,8 @@ static void average_by_loop(struct averages *averages) {
     }
 }
 
-/* The matrices of the other two ways: ones on and below the diagonal, each row divided by its sum; and scores
- * of zero, hidden above the diagonal, through a softmax. */
+/* The matrices of the other two ways: ones on and below the diagonal with each row divided by its sum, and
+ * the softmax of scores that are zero and hidden above the diagonal. */
 static void fill_matrices(struct averages *averages) {
     size_t tokens = averages->tokens;
     for (size_t i = 0; i < tokens; i++)

@@ -1,7 +1,7 @@
-/* scaling: why the scores are divided by sqrt(d_k) (Vaswani et al. 2017, footnote 4).
+/* scaling: shows why the scores are divided by sqrt(d_k) (Vaswani et al. 2017, footnote 4).
  *
- * Measures the spread of q . k for vectors of unit variance, then lets a softmax share out weight over scores
- * of that spread, with and without the factor. */
+ * Measures the spread of q . k for vectors of unit variance, then applies a softmax to scores of that spread,
+ * with and without the factor. */
 #include "core/experiments/experiments.h"
 #include "core/math/arena.h"
 #include "core/math/softmax.h"
@@ -87,7 +87,7 @@ static void lay_out(struct scaling *scaling, size_t dimension, struct arena *are
     scaling->weights_scaled = arena_floats(arena, scaling->keys);
 }
 
-/* The unbiased standard deviation, as tensor.std(). */
+/* The unbiased standard deviation, like tensor.std(). */
 static float standard_deviation(const float *values, size_t count) {
     double mean = 0, squares = 0;
     for (size_t i = 0; i < count; i++)
@@ -111,7 +111,7 @@ static float measure_spread(struct scaling *scaling, size_t dimension, struct to
     return standard_deviation(scaling->dots, scaling->samples);
 }
 
-/* Softmax weights of the draws times `spread`; returns the largest. */
+/* Computes the softmax of the draws times `spread`; returns the largest weight. */
 static float share_out(const struct scaling *scaling, float spread, float *weights) {
     for (size_t i = 0; i < scaling->keys; i++)
         weights[i] = scaling->draws[i] * spread;
@@ -122,8 +122,8 @@ static float share_out(const struct scaling *scaling, float spread, float *weigh
     return largest;
 }
 
-/* How much the weights still answer to their scores: the trace of the softmax's Jacobian, the sum of
- * w (1 - w). 1 - 1/keys where all weights are equal, 0 where one of them has taken all. */
+/* How strongly the weights respond to the scores: the trace of the softmax's Jacobian, the sum of w (1 - w).
+ * It is 1 - 1/keys if all weights are equal and 0 if one weight is 1. */
 static float responsiveness(const float *weights, size_t count) {
     double trace = 0;
     for (size_t i = 0; i < count; i++)

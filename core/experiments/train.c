@@ -1,8 +1,8 @@
-/* train: one model on one task, from the first random weights on.
+/* train: trains one model on one task, starting from random weights.
  *
- * Which task and model the parameters describe is read in core/training/setup.h, the loop is
- * core/training/training.h, and what the result says about attention comes from an inspection of the trained
- * model, as it does for whoever asks later. */
+ * core/training/setup.h reads the task and the model from the parameters; core/training/training.h is the
+ * loop. The attention in the result comes from an inspection of the trained model (inspection.h), as it does
+ * for requests after the run. */
 #include "core/experiments/experiments.h"
 #include "core/model/choices.h"
 #include "core/training/inspection.h"
@@ -27,20 +27,20 @@ static const struct parameter_declaration declarations[] = {
     {.name = "task",
      .type = PARAMETER_TEXT,
      .title = "Task",
-     .meaning = "or the name of a data set of yours.",
+     .meaning = "or the name of one of your data sets.",
      .choice_table = &drawn_tasks,
      .length_maximum = 100,
      .default_text = "first-element"},
     {.name = "model",
      .type = PARAMETER_CHOICE,
      .title = "Model",
-     .meaning = "What learns the task.",
+     .meaning = "The model that learns the task.",
      .choice_table = &model_choices_models,
      .default_text = "attention"},
     {.name = "position",
      .type = PARAMETER_CHOICE,
      .title = "Positions",
-     .meaning = "How the steps tell their position.",
+     .meaning = "How the model knows the steps' positions.",
      .condition = &model_choices_taken,
      .choices = position_names,
      .default_text = "learned"},
@@ -91,7 +91,7 @@ static const struct parameter_declaration declarations[] = {
     {.name = "activation",
      .type = PARAMETER_CHOICE,
      .title = "Activation",
-     .meaning = "Of the feed-forward part.",
+     .meaning = "Activation of the feed-forward part.",
      .condition = &model_choices_taken,
      .choices = model_choices_activations,
      .default_text = "relu"},
@@ -99,7 +99,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_LENGTH,
      .title = "Sequence length",
-     .meaning = "Steps of an example; longer texts are cut.",
+     .meaning = "Steps per example; longer texts are truncated.",
      .minimum = 1,
      .maximum = LENGTH_MAXIMUM,
      .default_number = 60,
@@ -109,7 +109,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_EXAMPLES,
      .title = "Training examples",
-     .meaning = "How many examples are trained on.",
+     .meaning = "The number of training examples.",
      .minimum = 1,
      .maximum = EXAMPLES_MAXIMUM,
      .default_number = 2000,
@@ -119,7 +119,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_EXAMPLES,
      .title = "Test examples",
-     .meaning = "How many examples the accuracy is measured on.",
+     .meaning = "The number of test examples, on which the accuracy is measured.",
      .minimum = 1,
      .maximum = EXAMPLES_MAXIMUM,
      .default_number = 600,
@@ -150,7 +150,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_EPOCHS,
      .title = "Epochs",
-     .meaning = "How often every training example is seen.",
+     .meaning = "How often the model sees every training example.",
      .minimum = 1,
      .maximum = EPOCHS_MAXIMUM,
      .default_number = 60,
@@ -160,7 +160,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Batch size",
-     .meaning = "Examples of one step.",
+     .meaning = "The number of examples in one step.",
      .minimum = 1,
      .maximum = BATCH_MAXIMUM,
      .default_number = 64},
@@ -168,7 +168,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_REAL,
      .cost = PARAMETER_COST_NONE,
      .title = "Learning rate",
-     .meaning = "Of Adam.",
+     .meaning = "Learning rate of Adam.",
      .minimum = 0,
      .minimum_excluded = true,
      .maximum = 10,
@@ -177,7 +177,7 @@ static const struct parameter_declaration declarations[] = {
      .default_note = "text: 0.003"},
 };
 
-/* What is known of the task; false, with a fault, where there is none of that name. */
+/* Describes the task. Adds a fault and returns false if there is no task of that name. */
 static bool describe_task(const struct parameter_set *set, const struct data_source *data,
                           struct task_summary *summary, struct parameter_faults *faults,
                           struct error *error) {
@@ -203,7 +203,7 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
                      struct error *error) {
     (void)memory_limit_bytes;
     struct task_summary summary;
-    task_first_element.describe(&(struct task_request){0}, &summary); /* if the task is not known */
+    task_first_element.describe(&(struct task_request){0}, &summary); /* used if the task is unknown */
     struct error failure = {0};
     size_t faults_before = faults->count;
     if (!describe_task(set, data, &summary, faults, &failure) && faults->count == faults_before)
@@ -224,17 +224,16 @@ static void check_sizes(const struct parameter_set *set, const struct task_summa
     int64_t length = parameter_integer(set, "sequence_length");
     int64_t train = parameter_integer(set, "train_examples"), test = parameter_integer(set, "test_examples");
     if (summary->class_count < 2)
-        parameter_faults_add(faults, "task", "must have at least two classes to tell apart; it has %zu",
+        parameter_faults_add(faults, "task", "must have at least two classes; it has %zu",
                              summary->class_count);
     if ((uint64_t)length > summary->sequence_length_maximum)
         parameter_faults_add(faults, "sequence_length",
-                             "must be at most %zu, the length of the data; got %lld",
+                             "must be at most %zu, the length of the data's sequences; got %lld",
                              summary->sequence_length_maximum, (long long)length);
     if ((uint64_t)train + (uint64_t)test > summary->example_maximum)
         parameter_faults_add(
             faults, "train_examples",
-            "together with test_examples must be at most %zu, the rows of the data; got %lld and "
-            "%lld",
+            "and test_examples together must be at most %zu, the rows of the data; got %lld and %lld",
             summary->example_maximum, (long long)train, (long long)test);
 }
 
@@ -249,8 +248,8 @@ static void check_model(const struct parameter_set *set, struct parameter_faults
         model_choices_check_position(set, (size_t)(has_heads ? width / heads : width), faults);
 }
 
-/* The run trains a model and inspects it at its end. The fault names the parameter that matters most: the
- * width where the weights, their gradients and moments are most of it, else the length. */
+/* A run trains a model and inspects it at the end. The fault names the parameter that matters most: the width
+ * if weights, gradients and moments take most of the memory, otherwise the length. */
 static void check_memory(const struct parameter_set *set, const struct task_summary *summary,
                          unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
     enum { COPIES_OF_PARAMETERS = 12 };
@@ -268,7 +267,7 @@ static void check_memory(const struct parameter_set *set, const struct task_summ
 static void validate(const struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
     struct task_summary summary;
-    struct parameter_faults again = {0}; /* the same fault was found when the defaults were filled in */
+    struct parameter_faults again = {0}; /* discarded: complete has already reported these faults */
     bool is_known = describe_task(set, data, &summary, &again, NULL);
     parameter_faults_free(&again);
     check_model(set, faults);
@@ -279,7 +278,7 @@ static void validate(const struct parameter_set *set, const struct data_source *
         check_memory(set, &summary, memory_limit_bytes, faults);
 }
 
-/* How often the decisive word is the one that gets most attention, averaged over heads and queries. */
+/* Counts how often the decisive word gets the most attention, averaged over heads and queries. */
 static bool report_decisive_word(const struct result_sink *sink, struct inspection *inspection,
                                  struct error *error) {
     size_t examples = inspection_test_example_count(inspection), hits = 0, known = 0;
@@ -359,7 +358,7 @@ cleanup:
     return ok;
 }
 
-/* The chapter's models. */
+/* The models that the chapter compares. */
 static const struct experiment_variant variants[] = {
     {"rnn", NULL, {{"model", "rnn"}}},
     {"lstm", NULL, {{"model", "lstm"}}},
@@ -370,7 +369,7 @@ static const struct experiment_variant variants[] = {
 const struct experiment experiment_train = {
     .name = "train",
     .title = "Train a model",
-    .summary = "One model on one task: loss and accuracy as it learns, and where its attention goes.",
+    .summary = "Trains one model on one task: loss and accuracy as it learns, and where it attends.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,

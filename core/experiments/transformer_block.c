@@ -1,8 +1,8 @@
-/* transformer-block: the parts of a transformer's encoder block, and what goes in and comes out.
+/* transformer-block: shows the parts of a transformer's encoder block, its input and its output.
  *
- * PyTorch's own attention (nn.MultiheadAttention), a residual connection and a layer norm after it, a
- * feed-forward part, and the same again (Vaswani et al. 2017, figure 1, left). The output has the input's
- * shape, so blocks can be stacked. */
+ * A block is PyTorch's own attention (nn.MultiheadAttention) followed by a residual connection and a layer
+ * norm, then a feed-forward part followed by the same two (Vaswani et al. 2017, figure 1, left). The output
+ * has the input's shape, so blocks can be stacked. */
 #include "core/experiments/experiments.h"
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/blocks/encoder_block.h"
@@ -12,7 +12,7 @@
 #include "core/model/choices.h"
 #include "core/random/torch_random.h"
 
-/* Input and output together are as much as a page can show. */
+/* A page can show input and output up to this size. */
 enum { NUMBERS_MAXIMUM = 65536 };
 
 static const struct parameter_declaration declarations[] = {
@@ -51,7 +51,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Heads",
-     .meaning = "How many attentions look at once, each at its share of the width.",
+     .meaning = "The number of attention heads, each with its share of the width.",
      .minimum = 1,
      .maximum = 64,
      .default_number = 4},
@@ -67,7 +67,7 @@ static const struct parameter_declaration declarations[] = {
     {.name = "activation",
      .type = PARAMETER_CHOICE,
      .title = "Activation",
-     .meaning = "What stands between the two linear layers of the feed-forward part.",
+     .meaning = "The activation between the two linear layers of the feed-forward part.",
      .choices = model_choices_activations,
      .default_text = "gelu"},
     {.name = "layers",
@@ -80,7 +80,7 @@ static const struct parameter_declaration declarations[] = {
      .default_number = 1},
 };
 
-/* The stack: equal layers, one after another, each with its own parameters. */
+/* A stack of equal layers, each with its own parameters. */
 struct stack {
     size_t batch, layers, heads;
     struct layer layer;
@@ -116,8 +116,8 @@ static void validate(const struct parameter_set *set, const struct data_source *
     (void)data;
     int64_t width = parameter_integer(set, "width"), heads = parameter_integer(set, "heads");
     if (width % heads != 0) {
-        parameter_faults_add(faults, "heads", "must divide the width, %lld, without rest; got %lld",
-                             (long long)width, (long long)heads);
+        parameter_faults_add(faults, "heads", "must divide the width, %lld; got %lld", (long long)width,
+                             (long long)heads);
         return;
     }
     int64_t numbers = width * parameter_integer(set, "batch") * parameter_integer(set, "tokens");
@@ -133,7 +133,7 @@ static void validate(const struct parameter_set *set, const struct data_source *
                              (double)measure.used / 1e6, (double)memory_limit_bytes / 1e6);
 }
 
-/* The blocks' weights in order, then the input. ERROR_CANCELLED when asked to stop. */
+/* Draws the blocks' weights in order, then the input. ERROR_CANCELLED if the run is cancelled. */
 static bool draw(struct stack *stack, const struct experiment_context *context, struct error *error) {
     struct torch_generator generator;
     torch_generator_seed(&generator, (uint64_t)parameter_integer(context->parameters, "seed"));
@@ -148,7 +148,7 @@ static bool draw(struct stack *stack, const struct experiment_context *context, 
     return true;
 }
 
-/* ERROR_CANCELLED when asked to stop. */
+/* ERROR_CANCELLED if the run is cancelled. */
 static bool forward(struct stack *stack, const struct experiment_context *context, struct error *error) {
     struct layer_pass pass = {.kernels = kernels_choose(), .count = stack->batch, .scratch = stack->scratch};
     const float *input = stack->input;
@@ -182,16 +182,17 @@ static void write_parts(const struct result_sink *sink, const struct stack *stac
     result_begin_array(sink, "parts");
     for (size_t i = 0; i < stack->layers; i++) {
         write_part(sink, stack, i, "multi-head attention",
-                   "lets every token gather from every other, each head by a rule of its own",
+                   "lets every token gather information from the others, each head in its own way",
                    multi_head_layout_torch(width).parameter_count);
         write_part(sink, stack, i, "residual connection",
-                   "adds the attention's input to its output, so that gradient can pass it by", 0);
+                   "adds the attention's input to its output, so that the gradient can bypass it", 0);
         write_part(sink, stack, i, "layer norm", "brings every token back to mean 0 and spread 1", 2 * width);
-        write_part(sink, stack, i, "feed-forward", "works on each token by itself with what it has gathered",
+        write_part(sink, stack, i, "feed-forward",
+                   "processes each token on its own, with the information it has gathered",
                    feedforward_parameter_count(width, hidden));
         write_part(sink, stack, i, "residual connection", "adds the feed-forward part's input to its output",
                    0);
-        write_part(sink, stack, i, "layer norm", "leaves the block's output at the scale of its input",
+        write_part(sink, stack, i, "layer norm", "keeps the block's output at the scale of its input",
                    2 * width);
     }
     result_end_array(sink);
@@ -207,7 +208,7 @@ static void write_result(const struct result_sink *sink, const struct stack *sta
     result_integer(sink, "parameter_count", (int64_t)(stack->layers * stack->layer.parameter_count));
     result_integers(sink, "input_shape", shape, 3);
     result_integers(sink, "output_shape", shape, 3);
-    /* Of the attention weights inside each block. */
+    /* The shape of the attention weights inside each block. */
     result_integers(sink, "weights_shape", attention, 4);
     result_tensor(sink, "input", stack->input, stack->batch, tokens, width);
     result_tensor(sink, "output", stack->output, stack->batch, tokens, width);
@@ -233,7 +234,8 @@ const struct experiment experiment_transformer_block = {
     .name = "transformer-block",
     .title = "A transformer block and its parts",
     .summary =
-        "Lists the parts of an encoder block with job, shape and parameters, and runs it over drawn tokens.",
+        "Lists the parts of an encoder block with their jobs, shapes and parameters, and runs it on drawn "
+        "tokens.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .validate = validate,

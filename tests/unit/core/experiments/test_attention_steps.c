@@ -121,12 +121,11 @@ START_TEST(matrices_that_do_not_fit_are_faults) {
                     "must have as many columns as q, 2; got 1");
     assert_rejected(experiment, SETTINGS("q", "[[1]]", "k", "[[1]]", "v", "[[1],[2]]"), "v",
                     "must have a row for each of the 1 rows of k; got 2");
-    assert_rejected(experiment, SETTINGS("q", "[[1]]", "k", "[[1]]"), "v",
-                    "must be given with the preset given");
+    assert_rejected(experiment, SETTINGS("q", "[[1]]", "k", "[[1]]"), "v", "is required by the preset given");
     assert_rejected(experiment, SETTINGS("q", "[[1],[2,3]]", "k", "[[1]]", "v", "[[1]]"), "q",
                     "must be a matrix whose rows all have one length");
     assert_rejected(experiment, SETTINGS("preset", "worked", "q", "[[1]]"), "q",
-                    "goes with the preset given; the preset is worked");
+                    "needs the preset given; the preset is worked");
     assert_rejected(experiment, SETTINGS("mask_matrix", "[[1,1]]"), "mask_matrix",
                     "must have 4 x 4 entries, one for each query and key; got 1 x 2");
     assert_rejected(experiment, SETTINGS("tokens", "0"), "tokens",

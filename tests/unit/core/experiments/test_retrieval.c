@@ -367,7 +367,7 @@ START_TEST(values_must_fit_together) {
     ck_assert_uint_eq(faults.count, 2);
     ck_assert_str_eq(faults.items[0].message,
                      "must be at least queries and database together, 1200; got 1199");
-    ck_assert_str_eq(faults.items[1].message, "is for one split; got 2 splits");
+    ck_assert_str_eq(faults.items[1].message, "applies only to one split; got 2 splits");
     parameter_set_free(&set);
     parameter_faults_free(&faults);
     faults = (struct parameter_faults){0};
@@ -400,7 +400,8 @@ START_TEST(a_run_that_would_take_too_much_memory_is_refused) {
         ck_assert_uint_eq(faults.count, cases[i].field != NULL);
         if (faults.count > 0) {
             ck_assert_str_eq(faults.items[0].field, cases[i].field);
-            ck_assert_ptr_nonnull(strstr(faults.items[0].message, "is too large: the run would take "));
+            ck_assert_ptr_nonnull(strstr(faults.items[0].message,
+                                         "is too large: with the published files the run would take "));
         }
         parameter_faults_free(&faults);
         parameter_set_free(&set);
@@ -409,8 +410,9 @@ START_TEST(a_run_that_would_take_too_much_memory_is_refused) {
 END_TEST
 
 START_TEST(bad_files_end_the_run_with_a_reason) {
-    assert_fails(SETTINGS("size", "32", "queries", "31", "database", "200"),
-                 "queries and database together must be at most the file's 230 images; got 231");
+    assert_fails(
+        SETTINGS("size", "32", "queries", "31", "database", "200"),
+        "queries and database together must be at most 230, the number of images in the file; got 231");
     source.images.size--;
     assert_fails(SETTINGS(SMALL), "the file train-images-idx3-ubyte.gz is incomplete: it ends too early");
     source.images.size++;
