@@ -1,4 +1,4 @@
-/* Setting parameters, each checked against its declaration: see check.h. */
+/* Sets parameters and checks them against their declarations: see check.h. */
 #include "core/parameters/check.h"
 
 #include <float.h>
@@ -9,7 +9,7 @@
 
 enum { NUMBER_TEXT_SIZE = 32, CHOICES_TEXT_SIZE = 200 };
 
-/* Writes `value` as a person would: the fewest digits that give it back. */
+/* Writes `value` as a person would, with the fewest digits that read back as the same number. */
 static const char *number_text(double value, char text[NUMBER_TEXT_SIZE]) {
     if (value == floor(value) && fabs(value) < 1e15) {
         snprintf(text, NUMBER_TEXT_SIZE, "%.0f", value);
@@ -36,7 +36,7 @@ static const char *choices_text(const struct parameter_declaration *declaration,
     return text;
 }
 
-/* What a value of this type is called in a message. */
+/* The name of the type in a message. */
 static const char *type_text(enum parameter_type type) {
     switch (type) {
     case PARAMETER_INTEGER:
@@ -50,10 +50,10 @@ static const char *type_text(enum parameter_type type) {
     case PARAMETER_INTEGER_LIST:
         return "a list of whole numbers";
     case PARAMETER_MATRIX:
-        return "a matrix: a list of rows of numbers, none empty, all of one length";
+        return "a matrix: a list of non-empty rows of numbers, all of the same length";
     case PARAMETER_CHOICE:
     case PARAMETER_CHOICE_LIST:
-        break; /* their choices say it */
+        break; /* the message lists their choices instead */
     }
     return "something else";
 }
@@ -71,7 +71,7 @@ bool parameter_faults_add_type(struct parameter_faults *faults,
     return false;
 }
 
-/* A text as it stands in a message: in quotes, cut where it is long, between characters. */
+/* Quotes a text for a message; truncates a long text between characters. */
 static const char *quoted_text(const char *value, char *text, size_t size) {
     size_t kept = strlen(value), limit = size - sizeof "\"...\"";
     bool cut = kept > limit;
@@ -90,7 +90,7 @@ static bool in_range(const struct parameter_declaration *declaration, double val
     return declaration->minimum_excluded ? value > declaration->minimum : value >= declaration->minimum;
 }
 
-/* `member` is "" or says which part of a list is meant. */
+/* `member` is "", or names the member of the list that is out of range. */
 static bool fault_range(const struct parameter_declaration *declaration, const char *member, double value,
                         struct parameter_faults *faults) {
     char low[NUMBER_TEXT_SIZE], high[NUMBER_TEXT_SIZE], given[NUMBER_TEXT_SIZE];
@@ -101,7 +101,7 @@ static bool fault_range(const struct parameter_declaration *declaration, const c
     return false;
 }
 
-/* Setting twice neither leaks nor leaves the old value after a fault. */
+/* Clears the old value, so that setting twice does not leak, and a fault does not leave it in place. */
 static struct parameter_value *value_clear(struct parameter_set *set, size_t index) {
     parameter_unset(set, index);
     return &set->values[index];
@@ -130,7 +130,7 @@ bool parameter_set_integer(struct parameter_set *set, size_t index, int64_t numb
                            struct parameter_faults *faults) {
     if (!parameter_set_real(set, index, (double)number, faults))
         return false;
-    /* Beyond 2^53 the double is rounded; the integer is not. */
+    /* Keep the integer itself: above 2^53 its conversion to double rounds. */
     if (set->declarations[index].type == PARAMETER_INTEGER)
         set->values[index].integer = number;
     return true;
@@ -227,7 +227,8 @@ static bool check_choices(const struct parameter_declaration *declaration, const
         }
         for (size_t j = 0; j < i; j++)
             if (strcmp(texts[i], texts[j]) == 0) {
-                parameter_faults_add(faults, declaration->name, "must not repeat a member; got %s twice",
+                parameter_faults_add(faults, declaration->name,
+                                     "must not contain a member twice; got %s twice",
                                      quoted_text(texts[i], given, sizeof given));
                 return false;
             }
@@ -242,7 +243,8 @@ bool parameter_set_texts(struct parameter_set *set, size_t index, const char *co
     if (declaration->type != PARAMETER_CHOICE_LIST)
         return parameter_faults_add_type(faults, declaration,
                                          count > 0 ? "a list of texts" : "an empty list");
-    /* The members first: a list that repeats them is best told so, not that it is too long. */
+    /* Check the members first: for a list with repetitions, that is a more helpful message than its length.
+     */
     if (!check_choices(declaration, texts, count, faults) || !check_list_length(declaration, count, faults))
         return false;
     value->texts = calloc(count, sizeof *value->texts);
@@ -280,9 +282,10 @@ bool parameter_set_matrix(struct parameter_set *set, size_t index, const float *
     }
     for (size_t i = 0; i < rows * columns; i++)
         if (!isfinite(numbers[i])) {
-            parameter_faults_add(faults, declaration->name,
-                                 "must hold numbers within float32's range; row %zu, column %zu does not",
-                                 i / columns + 1, i % columns + 1);
+            parameter_faults_add(
+                faults, declaration->name,
+                "must contain only numbers within float32's range; row %zu, column %zu is outside it",
+                i / columns + 1, i % columns + 1);
             return false;
         }
     value->matrix = malloc(rows * columns * sizeof *value->matrix);

@@ -1,17 +1,17 @@
-/* Setting parameters, each checked against its declaration.
+/* Sets parameters and checks each value against its declaration.
  *
- * A setter copies what it is given. If the declaration does not allow it, the value stays unset and a fault
- * says what is allowed and what was given. A value of the wrong type is a fault like any other, so a caller
- * hands over whatever the user wrote to the setter for what was written. Setters return whether they took
- * the value. */
+ * A setter copies its argument. If the declaration does not allow the value, the parameter stays unset and a
+ * fault says what is allowed and what was given. A value of the wrong type is an ordinary fault: the caller
+ * uses the setter for the type that the user wrote, whatever the declared type. Setters return whether they
+ * accepted the value. */
 #ifndef ATTNLAB_CORE_PARAMETERS_CHECK_H
 #define ATTNLAB_CORE_PARAMETERS_CHECK_H
 
 #include "core/parameters/faults.h"
 #include "core/parameters/set.h"
 
-/* Adds the fault of a value whose type is not the declared one. The message says what is allowed, with the
- * choices if there are any; `given` is the value as the user wrote it. Always returns false. */
+/* Adds a fault for a value of the wrong type. The message says what is allowed, including any choices;
+ * `given` is the value as the user wrote it. Always returns false. */
 bool parameter_faults_add_type(struct parameter_faults *faults,
                                const struct parameter_declaration *declaration, const char *given);
 

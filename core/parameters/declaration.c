@@ -16,7 +16,7 @@ const char *parameter_choice_title(const struct parameter_declaration *declarati
     return table != NULL && table->title != NULL ? table->title(index) : parameter_choice(declaration, index);
 }
 
-/* Text that is put together piece by piece; what does not fit is cut. */
+/* A text under construction; it is truncated if it does not fit. */
 struct sentence {
     char *text;
     size_t length;
@@ -35,7 +35,7 @@ static void append(struct sentence *sentence, const char *format, ...) {
         sentence->length = PARAMETER_MEANING_SIZE - 1;
 }
 
-/* Appends " (attention and transformer)", or nothing if the parameter counts for every choice. */
+/* Appends " (attention and transformer)", or nothing if the parameter applies to every choice. */
 static void append_condition(struct sentence *sentence, const struct parameter_declaration *declaration) {
     const struct parameter_condition *condition = declaration->condition;
     const char *choice;
@@ -73,7 +73,7 @@ static size_t minimum_of(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance by one row of the dynamic programme; names longer than the row are just far. */
+/* The Levenshtein distance, computed with one row of the table. Names longer than the row count as far. */
 static size_t edit_distance(const char *a, const char *b) {
     enum { LONGEST = 64 };
     size_t length_a = strlen(a), length_b = strlen(b);
@@ -101,8 +101,7 @@ const char *parameter_nearest_name(const struct parameter_declaration *declarati
     for (size_t i = 0; i < count; i++) {
         const char *candidate = declarations[i].name;
         size_t distance = edit_distance(name, candidate);
-        /* A beginning is near, however much is missing: "epoch" and "learning" are guesses worth answering.
-         */
+        /* A prefix is near, however short: "epoch" and "learning" are guesses that deserve a suggestion. */
         size_t length = strlen(name);
         if (length >= 3 && strncmp(candidate, name, length) == 0)
             distance = minimum_of(distance, 1);

@@ -19,46 +19,46 @@ enum parameter_type {
     PARAMETER_TEXT,         /* a name: a data set, a file in the data directory */
     PARAMETER_INTEGER_LIST, /* each within minimum and maximum */
     PARAMETER_CHOICE_LIST,  /* distinct members of `choices` */
-    PARAMETER_MATRIX        /* rows of equal length of finite numbers; default: absent */
+    PARAMETER_MATRIX        /* rows of finite numbers, all of the same length; default: absent */
 };
 
-/* What a larger value makes more of, and so which limit applies to the parameter. Every parameter that holds
- * numbers states one, even if it is none: one that was forgotten must not pass for free. */
+/* The cost that grows with the parameter's value, which selects the limit on it. Every numeric parameter must
+ * state one, even if it is NONE: a parameter whose cost was forgotten must not escape the limits. */
 enum parameter_cost {
     PARAMETER_COST_UNSTATED, /* texts, choices and booleans; never numbers */
-    PARAMETER_COST_NONE,     /* seeds, rates, and what the other limits bound well enough */
+    PARAMETER_COST_NONE,     /* seeds, rates, and whatever the other limits bound well enough */
     PARAMETER_COST_EPOCHS,   /* passes over the training data */
-    PARAMETER_COST_WIDTH,    /* numbers that a token or a hidden state consists of */
+    PARAMETER_COST_WIDTH,    /* numbers per token or hidden state */
     PARAMETER_COST_LENGTH,   /* steps of a sequence */
     PARAMETER_COST_EXAMPLES
 };
 
-/* Choices that another module's table holds. `title`: what people call the choice; may be NULL. */
+/* Choices from another module's table. `title` gives a choice's name for people; it may be NULL. */
 struct parameter_choice_table {
-    const char *(*name)(size_t index); /* NULL past the last one */
+    const char *(*name)(size_t index); /* returns NULL past the last choice */
     const char *(*title)(size_t index);
 };
 
-/* A parameter that counts only for some choices of another one, such as the heads, which only some models
- * have. It may be given in any case and then does nothing. */
+/* Restricts a parameter to some choices of another one: only some models have heads, for example. With any
+ * other choice the parameter is accepted but has no effect. */
 struct parameter_condition {
     const char *parameter; /* the other one */
     const struct parameter_choice_table *choices;
-    bool (*applies)(const char *choice, const char *name); /* whether parameter `name` counts for it */
+    bool (*applies)(const char *choice, const char *name); /* whether `choice` uses parameter `name` */
 };
 
 struct parameter_declaration {
     const char *name; /* snake_case, as in the API */
     enum parameter_type type;
     const char *title;                           /* a label of a few words, for the form */
-    const char *meaning;                         /* one sentence; parameter_meaning says the rest of it */
-    const struct parameter_condition *condition; /* NULL: it always counts */
+    const char *meaning;                         /* one sentence; parameter_meaning completes it */
+    const struct parameter_condition *condition; /* NULL: always applies */
     /* INTEGER, REAL and the members of INTEGER_LIST: the allowed range. */
     double minimum;
     double maximum;
-    bool minimum_excluded; /* the value must be above `minimum`, not at it */
-    /* CHOICE and CHOICE_LIST: what is allowed, as a NULL-terminated list or as a table. TEXT: a table of the
-     * names that are always there, beside those of the user. */
+    bool minimum_excluded; /* the value must be above `minimum`, not equal to it */
+    /* CHOICE and CHOICE_LIST: the allowed values, as a NULL-terminated list or as a table. TEXT: a table of
+     * the names that always exist, in addition to the user's. */
     const char *const *choices;
     const struct parameter_choice_table *choice_table;
     size_t length_maximum; /* members of a list, rows and columns of a matrix, bytes of a text; 0: no limit */
@@ -66,27 +66,27 @@ struct parameter_declaration {
      * default_text holds the members separated by commas. MATRIX has none. */
     double default_number;
     const char *default_text;
-    /* The experiment's `complete` function chooses the default from other parameters; default_number and
-     * default_text then document the usual case and default_note the rest ("text: 12"). */
+    /* The experiment's `complete` function chooses the default from other parameters. default_number and
+     * default_text then document the usual case, and default_note the others ("text: 12"). */
     bool default_depends;
     const char *default_note;
     enum parameter_cost cost;
-    unsigned cost_allowance; /* the parameter may be this many times its cost's limit; 0 means once */
+    unsigned cost_allowance; /* the parameter may reach this many times its cost's limit; 0 means once */
 };
 
-/* The name of a choice, counting from 0, or NULL past the last one; and what people call it, which is its
- * name unless a table says otherwise. */
+/* Return the name of a choice, counted from 0, or NULL past the last one; and its name for people, which is
+ * the same unless a table has another title. */
 const char *parameter_choice(const struct parameter_declaration *declaration, size_t index);
 const char *parameter_choice_title(const struct parameter_declaration *declaration, size_t index);
 
-/* The meaning as people read it, with the names that a text may be and the choices for which the parameter
- * counts: "Stacked blocks (transformer only)." Returns `text`. */
+/* Writes the whole meaning: first the names that always exist, then `meaning`, then the choices to which the
+ * parameter applies: "Stacked blocks (transformer only)." Returns `text`. */
 enum { PARAMETER_MEANING_SIZE = 400 };
 const char *parameter_meaning(const struct parameter_declaration *declaration,
                               char text[PARAMETER_MEANING_SIZE]);
 
-/* The declared name nearest to `name` by edit distance, for "unknown field, did you mean"; NULL if
- * none is near. */
+/* Returns the declared name nearest to `name` by edit distance, for "unknown field, did you mean", or NULL if
+ * no name is near. */
 const char *parameter_nearest_name(const struct parameter_declaration *declarations, size_t count,
                                    const char *name);
 

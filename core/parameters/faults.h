@@ -1,13 +1,13 @@
-/* The list of what is wrong with the parameters a user gave.
+/* The list of faults in the parameters that a user gave.
  *
- * All faults are collected before anything is answered, so that a user can correct all of them at once. */
+ * All faults are collected before the answer, so that the user can correct all of them at once. */
 #ifndef ATTNLAB_CORE_PARAMETERS_FAULTS_H
 #define ATTNLAB_CORE_PARAMETERS_FAULTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `field` is the parameter's name; the message says what is allowed and what was given. */
+/* `field` is the parameter's name; the message says what is allowed and what the user gave. */
 struct parameter_fault {
     char field[64];
     char message[480];
@@ -19,7 +19,7 @@ struct parameter_faults {
     bool out_of_memory;
 };
 
-/* `faults` may be NULL: then nothing is recorded. */
+/* Records nothing if `faults` is NULL. */
 void parameter_faults_add(struct parameter_faults *faults, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Records that memory ran out. Always returns false. */

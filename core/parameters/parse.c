@@ -1,4 +1,4 @@
-/* Parameters from text: see parse.h. */
+/* Reads parameters from text: see parse.h. */
 #include "core/parameters/parse.h"
 
 #include <ctype.h>
@@ -26,8 +26,8 @@ static bool parse_integer(const char *text, int64_t *number) {
     return errno == 0 && end != text && *skip_space(end) == '\0';
 }
 
-/* Splits a copy of `text` at its commas, in place; members lose the spaces around them. *members is released
- * with free(), and so is *copy. An empty text has no members. */
+/* Splits a copy of `text` at its commas and strips the spaces around the members. Release *members and *copy
+ * with free(). An empty text has no members. */
 static bool split_members(const char *text, char **copy, char ***members, size_t *count) {
     size_t most = 1;
     for (const char *at = text; *at != '\0'; at++)
@@ -98,11 +98,11 @@ static bool take_character(const char **at, char wanted) {
 }
 
 struct matrix_text {
-    float *numbers; /* owned by the caller, large enough for every number of the text */
+    float *numbers; /* owned by the caller; large enough for all numbers in the text */
     size_t count, rows, columns;
 };
 
-/* One row: "[1, 0.5]". Returns NULL where it is well formed, else what is wrong. */
+/* Parses one row: "[1, 0.5]". Returns NULL, or a message if the row is malformed. */
 static const char *parse_row(const char **at, struct matrix_text *matrix) {
     size_t columns = 0;
     if (!take_character(at, '['))
@@ -121,7 +121,7 @@ static const char *parse_row(const char **at, struct matrix_text *matrix) {
             return "must be a matrix such as [[1,0],[0,1]]: a ']' is missing";
     }
     if (matrix->rows > 0 && columns != matrix->columns)
-        return "must be a matrix whose rows all have one length";
+        return "must be a matrix whose rows all have the same length";
     matrix->columns = columns;
     matrix->rows++;
     return NULL;
@@ -140,12 +140,12 @@ static const char *parse_matrix(const char *text, struct matrix_text *matrix) {
         if (!take_character(&at, ']'))
             return "must be a matrix such as [[1,0],[0,1]]: a ']' is missing";
     }
-    return *skip_space(at) == '\0' ? NULL : "must be a matrix and nothing after it";
+    return *skip_space(at) == '\0' ? NULL : "must be a matrix with nothing after it";
 }
 
 static bool set_matrix_from_text(struct parameter_set *set, size_t index, const char *text,
                                  struct parameter_faults *faults) {
-    /* Every number takes at least two characters with its separator. */
+    /* A number with its separator takes at least two characters. */
     struct matrix_text matrix = {.numbers = calloc(strlen(text) / 2 + 1, sizeof(float))};
     if (matrix.numbers == NULL)
         return parameter_faults_add_memory(faults);
@@ -217,7 +217,7 @@ bool parameter_set_apply_defaults(struct parameter_set *set, struct error *error
     if (faults.out_of_memory)
         error_set_memory(error, sizeof *faults.items);
     else if (!good)
-        error_set(error, ERROR_INTERNAL, "the default of %s breaks its own declaration: %s",
+        error_set(error, ERROR_INTERNAL, "the default of %s violates its own declaration: %s",
                   faults.items[0].field, faults.items[0].message);
     parameter_faults_free(&faults);
     return good;

@@ -37,7 +37,7 @@ void parameter_set_free(struct parameter_set *set) {
     *set = (struct parameter_set){0};
 }
 
-/* `bytes` bytes of `source` in a new allocation; NULL stays NULL. */
+/* Returns a new copy of the first `bytes` bytes of `source`; NULL for NULL. */
 static bool copy_bytes(void **copy, const void *source, size_t bytes) {
     *copy = NULL;
     if (source == NULL)
@@ -49,7 +49,7 @@ static bool copy_bytes(void **copy, const void *source, size_t bytes) {
     return true;
 }
 
-/* On failure `copy` is still fit for parameter_unset. */
+/* After a failure the caller can still clear `copy` with parameter_unset. */
 static bool value_copy(struct parameter_value *copy, const struct parameter_value *value) {
     *copy = *value;
     copy->text = NULL;

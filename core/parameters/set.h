@@ -1,6 +1,6 @@
-/* A set of parameter values, one for each declaration: making, copying and reading it.
+/* A set of parameter values, one for each declaration: how to create, copy and read it.
  *
- * Values come in through check.h, or from a text through parse.h. */
+ * check.h sets the values, parse.h sets them from text. */
 #ifndef ATTNLAB_CORE_PARAMETERS_SET_H
 #define ATTNLAB_CORE_PARAMETERS_SET_H
 
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct parameter_value {
-    bool is_set; /* given by the user or filled in by the defaults */
+    bool is_set; /* by the user or by a default */
     int64_t integer;
     double real;
     bool boolean;
@@ -30,16 +30,16 @@ struct parameter_set {
     struct parameter_value *values; /* owned */
 };
 
-/* A set with nothing set. Returns false when out of memory. Free with parameter_set_free. */
+/* Makes a set without values. Returns false if out of memory. Free with parameter_set_free. */
 bool parameter_set_init(struct parameter_set *set, const struct parameter_declaration *declarations,
                         size_t count, struct error *error);
 bool parameter_set_copy(struct parameter_set *copy, const struct parameter_set *set, struct error *error);
 void parameter_set_free(struct parameter_set *set);
 
-/* The index of the named declaration, or -1. */
+/* Returns the index of the named declaration, or -1. */
 int parameter_find(const struct parameter_set *set, const char *name);
 
-/* Forgets the value, if there is one. */
+/* Clears the value, if it is set. */
 void parameter_unset(struct parameter_set *set, size_t index);
 
 /* Getters by name; the name must be declared (a misspelt name is a programming error and asserts). */

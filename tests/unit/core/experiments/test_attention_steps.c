@@ -123,7 +123,7 @@ START_TEST(matrices_that_do_not_fit_are_faults) {
                     "must have a row for each of the 1 rows of k; got 2");
     assert_rejected(experiment, SETTINGS("q", "[[1]]", "k", "[[1]]"), "v", "is required by the preset given");
     assert_rejected(experiment, SETTINGS("q", "[[1],[2,3]]", "k", "[[1]]", "v", "[[1]]"), "q",
-                    "must be a matrix whose rows all have one length");
+                    "must be a matrix whose rows all have the same length");
     assert_rejected(experiment, SETTINGS("preset", "worked", "q", "[[1]]"), "q",
                     "needs the preset given; the preset is worked");
     assert_rejected(experiment, SETTINGS("mask_matrix", "[[1,1]]"), "mask_matrix",

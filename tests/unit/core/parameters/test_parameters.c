@@ -161,9 +161,9 @@ START_TEST(wrong_types_are_faults) {
                  "must be a list of whole numbers; got a list of texts");
     assert_fault(parameter_set_integers(&set, MODELS, numbers, 2, &faults), MODELS,
                  "must be a list of some of rnn, lstm, attention; got a list of numbers");
-    assert_fault(
-        parameter_set_integers(&set, Q, numbers, 2, &faults), Q,
-        "must be a matrix: a list of rows of numbers, none empty, all of one length; got a list of numbers");
+    assert_fault(parameter_set_integers(&set, Q, numbers, 2, &faults), Q,
+                 "must be a matrix: a list of non-empty rows of numbers, all of the same length; got a list "
+                 "of numbers");
     assert_fault(parameter_set_matrix(&set, EPOCHS, matrix, 1, 2, &faults), EPOCHS,
                  "must be a whole number; got a matrix");
 }
@@ -216,7 +216,7 @@ START_TEST(lists) {
     assert_fault(parameter_set_texts(&set, MODELS, unknown, 2, &faults), MODELS,
                  "member 2 must be one of rnn, lstm, attention; got \"gru\"");
     assert_fault(parameter_set_texts(&set, MODELS, twice, 2, &faults), MODELS,
-                 "must not repeat a member; got \"rnn\" twice");
+                 "must not contain a member twice; got \"rnn\" twice");
     assert_fault(parameter_set_texts(&set, MODELS, known, 0, &faults), MODELS,
                  "must have at least one member; got an empty list");
 }
@@ -230,7 +230,7 @@ START_TEST(matrices) {
     ck_assert_uint_eq(q->columns, 2);
     ck_assert(q->matrix[3] == 4.0f);
     assert_fault(parameter_set_matrix(&set, Q, values, 2, 3, &faults), Q,
-                 "must hold numbers within float32's range; row 2, column 2 does not");
+                 "must contain only numbers within float32's range; row 2, column 2 is outside it");
     assert_fault(parameter_set_matrix(&set, Q, values, 0, 0, &faults), Q,
                  "must have at least one row and one column; got 0 x 0");
     assert_fault(parameter_set_matrix(&set, Q, values, 1, 5, &faults), Q,
@@ -260,13 +260,14 @@ START_TEST(command_line_notation) {
     assert_text_fault(SCALE, "yes", "must be true or false; got \"yes\"");
     assert_text_fault(DIMENSIONS, "4,,16", "member 2 must be a whole number; got \"\"");
     assert_text_fault(DIMENSIONS, "", "must have at least one member; got an empty list");
-    assert_text_fault(Q, "[[1,2],[3]]", "must be a matrix whose rows all have one length");
+    assert_text_fault(Q, "[[1,2],[3]]", "must be a matrix whose rows all have the same length");
     assert_text_fault(Q, "[[1,2],[3,4]", "must be a matrix such as [[1,0],[0,1]]: a ']' is missing");
     assert_text_fault(Q, "[[1,a]]", "must be a matrix of numbers such as [[1,0],[0,1]]");
-    assert_text_fault(Q, "[[1,2]] 3", "must be a matrix and nothing after it");
+    assert_text_fault(Q, "[[1,2]] 3", "must be a matrix with nothing after it");
     assert_text_fault(Q, "[]", "must have at least one row and one column; got 0 x 0");
     assert_text_fault(Q, "[[],[]]", "must have at least one row and one column; got 2 x 0");
-    assert_text_fault(Q, "[[nan]]", "must hold numbers within float32's range; row 1, column 1 does not");
+    assert_text_fault(Q, "[[nan]]",
+                      "must contain only numbers within float32's range; row 1, column 1 is outside it");
 }
 END_TEST
 

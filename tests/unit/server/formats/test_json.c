@@ -211,8 +211,9 @@ START_TEST(wrong_types_are_told_what_is_allowed) {
                  "must be a list of some of rnn, lstm, gru, attention; got [\"rnn\",2]");
     assert_fault("train", "{\"task\": true}", "must be a text; got true");
     assert_fault("train", "{\"width\": \"wide\"}", "must be a whole number; got \"wide\"");
-    assert_fault("attention-steps", "{\"q\": [[1], []]}",
-                 "must be a matrix: a list of rows of numbers, none empty, all of one length; got [[1],[]]");
+    assert_fault(
+        "attention-steps", "{\"q\": [[1], []]}",
+        "must be a matrix: a list of non-empty rows of numbers, all of the same length; got [[1],[]]");
     assert_fault(
         "cost", "{\"lengths\": \"a text that is much longer than what a message repeats of it\"}",
         "must be a list of whole numbers; got \"a text that is much longer than what a message repeats o...");
