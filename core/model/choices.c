@@ -55,7 +55,7 @@ const char *const model_choices_masks[] = {
 const char *const model_choices_activations[] = {
     [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu", NULL};
 
-/* The place of the parameter's value in `names`; it was checked to be there when it was set. */
+/* Returns the index of the parameter's value in `names`; the setter has checked that it is among them. */
 static int index_of(const struct parameter_set *set, const char *parameter, const char *const *names) {
     const char *value = parameter_text(set, parameter);
     int index = 0;

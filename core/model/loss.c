@@ -1,4 +1,4 @@
-/* Softmax cross-entropy: see loss.h. Computed in double: it is a handful of numbers per example. */
+/* Softmax cross-entropy: see loss.h. It works in double, which costs little for a few numbers per example. */
 #include "core/model/loss.h"
 
 #include <math.h>

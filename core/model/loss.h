@@ -1,16 +1,17 @@
-/* Softmax cross-entropy over logits, torch.nn.CrossEntropyLoss. */
+/* Softmax cross-entropy over logits, like torch.nn.CrossEntropyLoss. */
 #ifndef ATTNLAB_CORE_MODEL_LOSS_H
 #define ATTNLAB_CORE_MODEL_LOSS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sum over the examples of -log softmax(logits)[label]. grad_logits[count][classes] (NULL: not wanted)
- * becomes (softmax - one at the label) * scale: 1 / batch size for the gradient of the batch's mean. */
+/* Returns the sum over the examples of -log softmax(logits)[label]. Sets grad_logits[count][classes], unless
+ * it is NULL, to (softmax - one at the label) * scale. The gradient of the batch's mean has scale 1 / batch
+ * size. */
 double cross_entropy(const float *logits, const int32_t *labels, size_t count, size_t classes, float scale,
                      float *grad_logits);
 
-/* The index of the largest value, the first of equals (torch.argmax). */
+/* Returns the index of the largest value, the first if several are equal (torch.argmax). */
 size_t largest_index(const float *values, size_t count);
 
 /* probabilities[count] = softmax(logits). */

@@ -126,7 +126,7 @@ void model_backward(const struct model *model, const float *parameters, struct m
     }
 }
 
-/* The layer that is attention layer number `attention_layer`. */
+/* Returns attention layer number `attention_layer`. */
 static size_t find_attention_layer(const struct model *model, size_t attention_layer) {
     size_t i = 0;
     assert(attention_layer < model_attention_layer_count(model));

@@ -1,4 +1,4 @@
-/* The models that have a name: see models.h. */
+/* The named models: see models.h. */
 #include "core/model/models.h"
 
 #include "core/layers/blocks/encoder_block.h"
@@ -17,7 +17,8 @@ static void add_embedding(struct model *model, const struct model_options *optio
     model_add_layer(model, &layer_embedding, "embed", options->width, &embedding);
 }
 
-/* The chapter's SeqModel: a recurrent layer, its last hidden state to the classes. */
+/* The chapter's SeqModel: a recurrent layer, then a linear layer from its last hidden state to the classes.
+ */
 static void build_recurrent(struct model *model, const struct model_entry *entry,
                             const struct model_options *options) {
     if (model->reads_tokens)
@@ -26,7 +27,7 @@ static void build_recurrent(struct model *model, const struct model_entry *entry
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }
 
-/* Every step as a vector of the model's width. */
+/* Maps every step to a vector of the model's width. */
 static void add_input(struct model *model, const struct model_options *options) {
     if (model->reads_tokens)
         add_embedding(model, options);
@@ -34,7 +35,7 @@ static void add_input(struct model *model, const struct model_options *options) 
         model_add_layer(model, &layer_linear, "inp", options->width, NULL);
 }
 
-/* The chapter's Attention. Over single numbers its first three layers may be one. */
+/* The chapter's Attention. For single numbers one layer may replace the first three. */
 static void build_attention(struct model *model, const struct model_entry *entry,
                             const struct model_options *options) {
     (void)entry;
@@ -54,15 +55,16 @@ static void build_attention(struct model *model, const struct model_entry *entry
     model_add_layer(model, &layer_linear, "fc", options->class_count, NULL);
 }
 
-/* The lab's TinyTransformer; stacked, its block becomes a list of blocks. If the position adds nothing the
- * class still has (and draws) the tensor. */
+/* The lab's TinyTransformer; with several layers its block becomes a list of blocks. If the position adds
+ * nothing, the class still has the tensor and draws it. */
 static void build_transformer(struct model *model, const struct model_entry *entry,
                               const struct model_options *options) {
     (void)entry;
     static const char *const block_names[MODEL_MAXIMUM_BLOCKS] = {
         "blocks.0", "blocks.1", "blocks.2", "blocks.3", "blocks.4",  "blocks.5",
         "blocks.6", "blocks.7", "blocks.8", "blocks.9", "blocks.10", "blocks.11"};
-    /* The mean at the end leaves padding out, and attention in the next block does. */
+    /* Nothing reads a block's output at padding: the mean at the end and attention in the next block skip it.
+     */
     struct layer_options block = {.heads = options->heads,
                                   .mask = options->mask,
                                   .position = options->position,
@@ -124,7 +126,7 @@ bool model_takes(const struct model_entry *entry, const char *parameter) {
 }
 
 bool model_has_attention(const struct model_entry *entry) {
-    return model_takes(entry, "mask"); /* which hides keys from attention */
+    return model_takes(entry, "mask"); /* only attention has a mask */
 }
 
 struct model model_build(const struct model_entry *entry, const struct model_options *options) {

@@ -1,8 +1,7 @@
-/* The models that have a name, in model_table.
+/* The named models, in model_table.
  *
- * Each is built from the same options and takes from them what concerns it. On numbers a model begins with
- * what the chapter's class begins with; on text with an embedding. Each ends with a linear layer to the
- * classes. */
+ * All are built from the same options; each uses those that apply to it. For numbers a model begins like the
+ * chapter's class, for text with an embedding. Each ends with a linear layer to the classes. */
 #ifndef ATTNLAB_CORE_MODEL_MODELS_H
 #define ATTNLAB_CORE_MODEL_MODELS_H
 
@@ -23,16 +22,16 @@ struct model_options {
     enum activation activation;              /* transformer */
 };
 
-/* How a signal gets from an input step to the output: along the steps between, or at once. */
+/* A signal's path from an input step to the output: through all steps in between, or direct. */
 enum model_path { MODEL_PATH_UNMEASURED, MODEL_PATH_CHAIN, MODEL_PATH_DIRECT };
 
-/* All that is known of a model by name: checks, help, the form on the page and the lists of models come from
- * here. */
+/* Everything that is known about a named model. The checks, the help, the page's form and the lists of models
+ * come from here. */
 struct model_entry {
     const char *name;
-    const char *title;                   /* for people; NULL: its recurrent layer's name */
+    const char *title;                   /* for people; NULL: the name of its recurrent layer */
     const struct layer_type *recurrence; /* its recurrent layer, or NULL */
-    const char *const *parameters;       /* NULL-terminated: those of `train` that describe it */
+    const char *const *parameters;       /* NULL-terminated: the parameters of `train` that it uses */
     enum model_path path;
     void (*build)(struct model *model, const struct model_entry *entry, const struct model_options *options);
 };
@@ -40,16 +39,16 @@ struct model_entry {
 extern const struct model_entry model_table[];
 extern const size_t model_table_count;
 
-/* NULL if there is none of that name. */
+/* Returns NULL if no model has that name. */
 const struct model_entry *model_find(const char *name);
-/* What people call it. */
+/* Its name for people. */
 const char *model_title(const struct model_entry *entry);
-/* Whether the parameter of that name describes the model; the others mean nothing to it. */
+/* Whether the model uses the parameter of that name. */
 bool model_takes(const struct model_entry *entry, const char *parameter);
-/* Whether it has attention matrices to look at. */
+/* Whether it has attention matrices to show. */
 bool model_has_attention(const struct model_entry *entry);
 
-/* The options must fit: class_count and steps above 0, heads dividing width. */
+/* The options must be valid: class_count and steps above 0, and width a multiple of heads. */
 struct model model_build(const struct model_entry *entry, const struct model_options *options);
 
 #endif

@@ -9,8 +9,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors holds lit
 
 enum { LENGTH_BYTES = 8, LONGEST_ENTRY = 256 };
 
-/* One entry of the header: "fc.bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}. Names are the layers'
- * own, plain ASCII without quotes. */
+/* Writes one entry of the header: "fc.bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}. Names come from
+ * the layers and are plain ASCII without quotes, so they need no escapes. */
 static size_t write_entry(char *text, const struct tensor *tensor) {
     size_t begin = tensor->offset * sizeof(float), end = begin + tensor_element_count(tensor) * sizeof(float);
     int used = snprintf(text, LONGEST_ENTRY, "\"%s\":{\"dtype\":\"F32\",\"shape\":[", tensor->name);
