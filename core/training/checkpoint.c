@@ -6,7 +6,7 @@
 
 struct header {
     char magic[8];
-    uint64_t checksum; /* CRC-32 of all that follows it */
+    uint64_t checksum; /* CRC-32 of everything after it */
     uint64_t parameter_count;
     struct training_state state;
 };
@@ -42,16 +42,18 @@ bool checkpoint_read(const void *bytes, size_t size, struct training_state *stat
                      size_t parameter_count, struct error *error) {
     struct header header;
     if (size != checkpoint_size(parameter_count))
-        return error_set(error, ERROR_INVALID, "the checkpoint has %zu bytes where this run's would have %zu",
-                         size, checkpoint_size(parameter_count));
+        return error_set(error, ERROR_INVALID, "the checkpoint has %zu bytes; this run needs %zu", size,
+                         checkpoint_size(parameter_count));
     memcpy(&header, bytes, sizeof header);
     const struct torch_loader *loader = &header.state.loader;
     if (memcmp(header.magic, magic, sizeof magic) != 0 || header.checksum != compute_checksum(bytes, size) ||
         header.parameter_count != parameter_count || !torch_loader_is_valid(loader))
-        return error_set(error, ERROR_INVALID, "the checkpoint is damaged, or of another version of attnlab");
+        return error_set(error, ERROR_INVALID,
+                         "the checkpoint is damaged or from another version of attnlab");
     if (loader->example_count != state->loader.example_count ||
         loader->batch_size != state->loader.batch_size || loader->order != state->loader.order)
-        return error_set(error, ERROR_INVALID, "the checkpoint is of a run over other data or other batches");
+        return error_set(error, ERROR_INVALID,
+                         "the checkpoint belongs to a run with other data or other batches");
     *state = header.state;
     memcpy(numbers, (const unsigned char *)bytes + sizeof header, 3 * parameter_count * sizeof *numbers);
     return true;

@@ -1,7 +1,7 @@
-/* What a run needs to go on after an epoch, to the bit: one block of bytes.
+/* A checkpoint: the state of a run after an epoch, from which it continues with identical bits.
  *
- * A header with a checksum, then the weights and Adam's two moments, each [parameter_count] floats. Bytes are
- * in this machine's order: a checkpoint goes on where it was made. */
+ * It is one block of bytes: a header with a checksum, then the weights and Adam's two moments, each
+ * [parameter_count] floats. It is in this machine's byte order, because a run continues where it began. */
 #ifndef ATTNLAB_CORE_TRAINING_CHECKPOINT_H
 #define ATTNLAB_CORE_TRAINING_CHECKPOINT_H
 
@@ -10,9 +10,9 @@
 
 #include <stddef.h>
 
-/* Where a run stands. */
+/* The progress of a run. */
 struct training_state {
-    uint64_t epoch, step; /* finished ones */
+    uint64_t epoch, step; /* the number of finished epochs and steps */
     double seconds;
     double train_loss, test_accuracy; /* of the last epoch */
     struct torch_loader loader;
@@ -20,15 +20,15 @@ struct training_state {
 
 size_t checkpoint_size(size_t parameter_count);
 
-/* `numbers` holds the weights and both moments, [3][parameter_count]; bytes[checkpoint_size] is written. */
+/* Writes bytes[checkpoint_size]. `numbers` holds the weights and both moments, [3][parameter_count]. */
 void checkpoint_write(unsigned char *bytes, const struct training_state *state, const float *numbers,
                       size_t parameter_count);
 
-/* Writes the checksum of bytes[size] into its place, as checkpoint_write does last. */
+/* Writes the checksum of bytes[size] into the header; checkpoint_write does so last. */
 void checkpoint_seal(unsigned char *bytes, size_t size);
 
-/* ERROR_INVALID where it is damaged, or belongs to a model or data of other sizes than state->loader has on
- * entry. On failure nothing is changed. */
+/* On entry state->loader has the sizes of the run. ERROR_INVALID if the checkpoint is damaged or belongs to a
+ * model or data of other sizes. A failure changes nothing. */
 bool checkpoint_read(const void *bytes, size_t size, struct training_state *state, float *numbers,
                      size_t parameter_count, struct error *error);
 

@@ -1,7 +1,7 @@
-/* A trained model opened for questions: see inspection.h.
+/* Inspects a trained model: see inspection.h.
  *
- * Examples go through the model one at a time: the answer to one does not depend on what else was asked, and
- * the memory stays that of one example. */
+ * The model runs on one example at a time, so that a result does not depend on other requests and the memory
+ * is that of one example. */
 #include "core/training/inspection.h"
 
 #include "core/math/matrix.h"
@@ -22,13 +22,13 @@ struct inspection {
     struct model_workspace workspace;
     const struct kernels *kernels;
     float *weights;
-    /* The example that is being asked about, as the model takes it. */
+    /* The current example, as the model reads it. */
     float *values;
     int32_t *tokens;
     uint8_t *present;
     const char **words;
     bool *unknown;
-    void *encoded;    /* what `words` point into, from task->encode */
+    void *encoded;    /* the memory that `words` point into, from task->encode */
     float *attention; /* [layers][heads][T][T], or one matrix; or [heads][window][T] */
     float *mean;      /* [T] */
     float *logits, *probabilities;
@@ -36,8 +36,8 @@ struct inspection {
     const char **step_labels;
 };
 
-/* Queries whose weights are held at a time: all, or, where a model computes the rows it is asked for, at most
- * WINDOW_WEIGHTS weights a head. */
+/* The number of queries whose weights are held at a time: all, but at most WINDOW_WEIGHTS weights per head if
+ * the model computes requested rows. */
 static size_t window_queries(const struct model *model) {
     size_t steps = model->input.steps, most = WINDOW_WEIGHTS / steps;
     if (!model_computes_attention_rows(model) || most >= steps)
@@ -137,13 +137,13 @@ const char *inspection_class_name(const struct inspection *inspection, size_t in
 bool inspection_load_weights(struct inspection *inspection, const float *weights, size_t count,
                              struct error *error) {
     if (count != inspection->setup.model.parameter_count)
-        return error_set(error, ERROR_INVALID, "the model has %zu weights; got %zu",
+        return error_set(error, ERROR_INVALID, "the model needs %zu weights; got %zu",
                          inspection->setup.model.parameter_count, count);
     memcpy(inspection->weights, weights, count * sizeof *weights);
     return true;
 }
 
-/* Runs the prepared example, whose first `length` steps are real. Returns its logits. */
+/* Runs the model on the prepared example, whose first `length` steps are real. Returns its logits. */
 static const float *run_model(struct inspection *inspection, size_t length, struct model_batch *batch) {
     const struct model *model = &inspection->setup.model;
     size_t steps = model->input.steps;
@@ -157,7 +157,7 @@ static const float *run_model(struct inspection *inspection, size_t length, stru
     return model_forward(model, inspection->weights, &inspection->workspace, batch, inspection->kernels);
 }
 
-/* Copies a row of an example set in; returns its real length. */
+/* Prepares a row of an example set; returns its real length. */
 static size_t prepare_example(struct inspection *inspection, const struct example_set *set, size_t index) {
     size_t steps = inspection->setup.model.input.steps, length = 0;
     if (set->tokens == NULL) {
@@ -170,7 +170,7 @@ static size_t prepare_example(struct inspection *inspection, const struct exampl
     return length;
 }
 
-/* Cuts `count` matrices [rows][steps] down to [rows_kept][length], in place. */
+/* Crops `count` matrices [rows][steps] to [rows_kept][length], in place. */
 static void cut_matrices(float *matrices, size_t count, size_t rows, size_t steps, size_t rows_kept,
                          size_t length) {
     for (size_t i = 0; i < count; i++)
@@ -179,7 +179,7 @@ static void cut_matrices(float *matrices, size_t count, size_t rows, size_t step
                     length * sizeof *matrices);
 }
 
-/* matrices[0] becomes the mean of all `count`, each of `size` numbers. */
+/* Replaces matrices[0] by the mean of all `count` matrices of `size` numbers. */
 static void average_matrices(float *matrices, size_t count, size_t size) {
     for (size_t j = 0; j < size; j++) {
         float sum = 0;
@@ -210,14 +210,15 @@ size_t inspection_query_limit(const struct inspection *inspection) {
     return window_queries(&inspection->setup.model);
 }
 
-/* Runs a test example; returns its real length. */
+/* Runs the model on a test example; returns its real length. */
 static size_t run_example(struct inspection *inspection, size_t example, struct model_batch *batch) {
     size_t length = prepare_example(inspection, &inspection->setup.task->test, example);
     run_model(inspection, length, batch);
     return length;
 }
 
-/* After run_example: weights of some queries in inspection->attention, [heads][queries][length]. */
+/* Call after run_example. Writes the weights of some queries to inspection->attention,
+ * [heads][queries][length]. */
 static void read_rows(struct inspection *inspection, const struct model_batch *batch, size_t layer,
                       size_t length, size_t first, size_t queries) {
     const struct model *model = &inspection->setup.model;
@@ -282,8 +283,8 @@ bool inspection_attention(struct inspection *inspection, size_t example, size_t 
                                      matrix, error);
 }
 
-/* Adds one example's attention in the first layer, summed over heads and queries averaged, to
- * sums[T], window by window. Returns how many queries there were. */
+/* Adds one example's attention in the first layer, averaged over heads and queries, to sums[T], window by
+ * window. Returns the number of queries. */
 static size_t add_example_sums(struct inspection *inspection, size_t example, double *sums) {
     size_t heads = inspection_head_count(inspection), most = window_queries(&inspection->setup.model);
     struct model_batch batch;
@@ -348,7 +349,7 @@ bool inspection_mean_attention(struct inspection *inspection, struct attention_m
     return ok;
 }
 
-/* The prepared example's answer, with attention of every layer and head. */
+/* Predicts the prepared example, with the attention of every layer and head. */
 static void predict(struct inspection *inspection, size_t length, struct prediction *prediction) {
     const struct model *model = &inspection->setup.model;
     size_t steps = model->input.steps, heads = model_head_count(model),

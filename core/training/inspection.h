@@ -1,9 +1,9 @@
-/* A trained model opened for questions.
+/* Inspects a trained model: its attention, its predictions, its examples.
  *
- * A run keeps its weights after every epoch, not its attention matrices: from the parameters (which say which
- * model and which data) and one set of weights every matrix, prediction and exported file is computed again,
- * to the bit. An inspection owns a model and the run's test examples; load weights into it, then ask. Not
- * thread-safe; use one per thread, or lock. */
+ * A run keeps its weights after every epoch, but no attention matrices. The parameters determine the model
+ * and the data; together with one set of weights they suffice to recompute every matrix, prediction and
+ * exported file with identical bits. An inspection owns a model and the run's test examples; load weights
+ * into it before you query it. Not thread-safe: use one per thread, or lock. */
 #ifndef ATTNLAB_CORE_TRAINING_INSPECTION_H
 #define ATTNLAB_CORE_TRAINING_INSPECTION_H
 
@@ -16,52 +16,53 @@
 struct inspection;
 struct model;
 
-/* Bytes an inspection of such a model takes beside the task's examples; SIZE_MAX where that overflows. */
+/* Returns the bytes that an inspection of this model takes, without the task's examples; SIZE_MAX if that
+ * overflows. */
 size_t inspection_memory_size(const struct model *model);
 
 enum { INSPECTION_HEAD_MEAN = -1 };
 
-/* `parameters` are a train run's (checked and completed). Returns NULL on failure. */
+/* `parameters` are those of a train run, checked and complete. Returns NULL on failure. */
 struct inspection *inspection_open(const struct parameter_set *parameters, const struct data_source *data,
                                    struct error *error);
 void inspection_close(struct inspection *inspection);
 
 size_t inspection_weight_count(const struct inspection *inspection);
-/* Attention layers and heads of each; 0 where the model has no attention. */
+/* The number of attention layers and of heads in each; 0 if the model has no attention. */
 size_t inspection_layer_count(const struct inspection *inspection);
 size_t inspection_head_count(const struct inspection *inspection);
 size_t inspection_test_example_count(const struct inspection *inspection);
 size_t inspection_class_count(const struct inspection *inspection);
 const char *inspection_class_name(const struct inspection *inspection, size_t index);
 
-/* Copies `count` weights in. ERROR_INVALID where the count is not the model's. */
+/* Copies `count` weights into the model. ERROR_INVALID if the model has another number of weights. */
 bool inspection_load_weights(struct inspection *inspection, const float *weights, size_t count,
                              struct error *error);
 
-/* One attention matrix, or some of its rows. weights[queries][keys] and the labels belong to the inspection
- * until its next call. Text: padding is cut off and the labels are the words; numbers: the labels are the
- * steps "0", "1", ... */
+/* One attention matrix, or some of its rows. The inspection owns weights[queries][keys] and the labels; they
+ * are valid until its next call. For text there is no padding and the labels are the words; for numbers they
+ * are the steps "0", "1", ... */
 struct attention_matrix {
     size_t queries, keys;
-    size_t first_query, all_queries; /* which of the example's queries these are */
+    size_t first_query, all_queries; /* the first row's query, and the number of the example's queries */
     const float *weights;
     const char *const *query_labels; /* [queries] */
     const char *const *key_labels;   /* [keys] */
 };
 
-/* Which queries are asked for: `count` from `first` on, and no more than there are. Count 0: as many as may
- * be asked for at once, which is all but for long sequences (core/layers/attention/tiled.h): there a million
- * weights' worth. */
+/* Selects `count` queries from `first` on, or as many as there are. Count 0 selects the most that one call
+ * may return: all queries, but for long sequences (core/layers/attention/tiled.h) only a million weights'
+ * worth. */
 struct attention_window {
     size_t first, count;
 };
 
-/* The most queries that may be asked for at once. */
+/* The most queries that one call may return. */
 size_t inspection_query_limit(const struct inspection *inspection);
 
-/* `example` counts in the test set; `head` is a number or INSPECTION_HEAD_MEAN. ERROR_CONFLICT where the
- * model has no attention; ERROR_INVALID where the layer, head, example or window is out of range: the message
- * says what there is. */
+/* `example` is an index in the test set; `head` is a number or INSPECTION_HEAD_MEAN. ERROR_CONFLICT if the
+ * model has no attention; ERROR_INVALID if layer, head, example or window is out of range, with a message
+ * that states the range. */
 bool inspection_attention_rows(struct inspection *inspection, size_t example, size_t layer, int head,
                                struct attention_window window, struct attention_matrix *matrix,
                                struct error *error);
@@ -69,12 +70,12 @@ bool inspection_attention_rows(struct inspection *inspection, size_t example, si
 bool inspection_attention(struct inspection *inspection, size_t example, size_t layer, int head,
                           struct attention_matrix *matrix, struct error *error);
 
-/* The key that gets most attention in the first layer, averaged over all queries and heads. */
+/* Finds the key that gets the most attention in the first layer, averaged over all queries and heads. */
 bool inspection_most_attended(struct inspection *inspection, size_t example, size_t *key,
                               struct error *error);
 
-/* Attention by key position, averaged over the first 200 test examples, all heads and queries (of the first
- * attention layer). weights[keys] as above. */
+/* The first layer's attention by key position, averaged over the first 200 test examples and all heads and
+ * queries. weights[keys] is valid until the inspection's next call. */
 struct attention_mean {
     size_t keys;
     const float *weights;
@@ -85,14 +86,14 @@ struct attention_mean {
 bool inspection_mean_attention(struct inspection *inspection, struct attention_mean *mean,
                                struct error *error);
 
-/* One answer; everything belongs to the inspection until its next call. */
+/* One prediction. The inspection owns all of it; it is valid until the next call. */
 struct prediction {
     size_t label; /* index of the largest logit */
     size_t class_count;
     const float *logits;        /* [class_count] */
     const float *probabilities; /* [class_count] */
     size_t token_count;         /* text only */
-    const char *const *tokens;  /* text only: as the model saw them, cut at the trained length */
+    const char *const *tokens;  /* text only: as the model saw them, truncated to the trained length */
     const bool *unknown;        /* text only: not in the training vocabulary */
     size_t layers, heads;       /* 0 without attention */
     size_t length;              /* queries and keys of `attention` */
@@ -104,11 +105,11 @@ bool inspection_predict_sequence(struct inspection *inspection, const float *val
 bool inspection_predict_text(struct inspection *inspection, const char *text, struct prediction *prediction,
                              struct error *error);
 
-/* The loaded weights in the safetensors format under PyTorch's names; *bytes is released with free(). */
+/* Writes the loaded weights in the safetensors format with PyTorch's names. Release *bytes with free(). */
 bool inspection_write_safetensors(struct inspection *inspection, void **bytes, size_t *size,
                                   struct error *error);
 
-/* One example of either split, as the run sees it. */
+/* One training or test example, as the run sees it. */
 struct inspection_example {
     size_t label;
     const float *values; /* numbers: [length] */
@@ -117,7 +118,7 @@ struct inspection_example {
     const char *const *tokens; /* text: [token_count] */
     size_t token_count;
     const bool *unknown;   /* text: [token_count] */
-    int decisive_position; /* text: the word that decides, or -1 where the data does not say */
+    int decisive_position; /* text: the word that decides, or -1 if the data does not tell */
 };
 size_t inspection_train_example_count(const struct inspection *inspection);
 bool inspection_example(struct inspection *inspection, bool test_split, size_t index,

@@ -1,4 +1,4 @@
-/* Asking and telling the host of a run: see run_host.h. */
+/* Calls to the host of a run: see run_host.h. */
 #include "core/training/run_host.h"
 
 bool run_host_check_cancelled(const struct run_host *host, struct error *error) {

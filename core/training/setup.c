@@ -1,9 +1,9 @@
-/* From the parameters of a run to its task and model: see setup.h. */
+/* Builds a run's task and model from its parameters: see setup.h. */
 #include "core/training/setup.h"
 
 #include "core/model/choices.h"
 
-/* A count that is 0 while it is not set. */
+/* Returns 0 if the parameter is not set. */
 static size_t count_of(const struct parameter_set *parameters, const char *name) {
     return parameter_is_set(parameters, name) ? (size_t)parameter_integer(parameters, name) : 0;
 }
@@ -48,7 +48,7 @@ static size_t multiply(size_t a, size_t b) {
 
 size_t setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
                          struct model *model) {
-    /* A text's step is an id and a pointer to its word, the word itself shared. */
+    /* A step of text takes an id and a pointer to its word; the words are shared. */
     size_t bytes_per_step = summary->kind == DATASET_TEXT ? sizeof(int32_t) + sizeof(char *) : sizeof(float);
     size_t examples = add(summary->train_examples, summary->test_examples);
     size_t task = multiply(multiply(examples, summary->sequence_length), bytes_per_step);

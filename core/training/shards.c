@@ -1,4 +1,4 @@
-/* A batch in a fixed number of parts: see shards.h. */
+/* Divides a batch into a fixed number of parts: see shards.h. */
 #include "core/training/shards.h"
 
 #include "core/math/denormals.h"
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Into how many pieces the parameters are divided for Adam's step: as few as the shards of a batch, because a
- * step is short. Pieces are whole cache lines. */
+/* The number of pieces of the parameters in Adam's step: as few as the shards of a batch, because a step is
+ * short. Pieces are whole cache lines. */
 enum { UPDATE_PIECES = SHARD_MAXIMUM_SHARED, PIECE_MULTIPLE = 16 };
 
 static size_t count_for(const struct model *model) {
@@ -37,7 +37,7 @@ void shards_layout(struct shards *shards, const struct model *model, size_t batc
     }
 }
 
-/* What the threads of one call share. */
+/* Shared by the threads of one call. */
 struct shard_call {
     struct shards *shards;
     const float *parameters;
@@ -46,7 +46,7 @@ struct shard_call {
     bool with_gradient;
 };
 
-/* Copies part number `index` of the batch together; returns it as the model takes it. */
+/* Gathers part number `index` of the batch and returns it in the form that the model reads. */
 static struct model_batch gather(const struct shard_call *call, size_t index) {
     struct shard *shard = &call->shards->parts[index];
     const struct shard_batch *batch = call->batch;
@@ -115,12 +115,12 @@ double shards_compute_gradient(struct shards *shards, const float *parameters,
     return loss / (double)batch->count;
 }
 
-/* What the threads of one update share. */
+/* Shared by the threads of one update. */
 struct update_call {
     const struct shards *shards;
     float *parameters, *first_moment, *second_moment;
     const struct adam_factors *factors;
-    size_t piece; /* parameters of each piece but the last */
+    size_t piece; /* parameters in each piece; the last may have fewer */
 };
 
 static void update_piece(void *argument, size_t index) {

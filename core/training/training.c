@@ -15,7 +15,7 @@ struct training {
     struct training_settings settings;
     struct arena arena;
     struct shards shards;
-    float *parameters; /* then both moments: [3][parameter_count] in one block, as a checkpoint has them */
+    float *parameters; /* followed by both moments: [3][parameter_count] in one block, as in a checkpoint */
     float *first_moment, *second_moment;
     size_t *order; /* of this epoch's examples */
     unsigned char *checkpoint;
@@ -99,10 +99,10 @@ static bool set_diverged(const struct training *training, const char *what, stru
         training->settings.learning_rate, fmin(training->settings.learning_rate / 10, 0.005));
 }
 
-/* Adam's steps have a bounded length, so a far too large learning rate need not overflow: the loss stays
- * finite and means nothing. An epoch this many times worse than guessing (ln of the number of classes) is
- * taken for that. Not ten times: the chapter's attention with seed 0 has such an epoch, in PyTorch as well,
- * and recovers. */
+/* Adam's steps have bounded length, so with a far too large learning rate the loss may stay finite but become
+ * meaningless. An epoch whose loss is this many times that of guessing (ln of the number of classes) counts
+ * as divergence. Ten times would be too strict: the chapter's attention with seed 0 has such an epoch, in
+ * PyTorch too, and recovers. */
 static const double divergence_factor = 30;
 
 static bool check_epoch(const struct training *training, double loss, struct error *error) {
@@ -112,7 +112,7 @@ static bool check_epoch(const struct training *training, double loss, struct err
         return set_diverged(training, "the weights stopped being finite", error);
     if (training->settings.model->class_count < 2 || loss <= divergence_factor * guessing)
         return true;
-    snprintf(what, sizeof what, "the mean loss is %.3g, where guessing costs %.2g,", loss, guessing);
+    snprintf(what, sizeof what, "the mean loss is %.3g, while guessing gives %.2g,", loss, guessing);
     return set_diverged(training, what, error);
 }
 
@@ -130,7 +130,7 @@ static bool evaluate(struct training *training, const struct run_host *host, str
     return true;
 }
 
-/* One batch; adds its loss, summed over its examples, to *total. */
+/* Trains on one batch; adds its loss, summed over its examples, to *total. */
 static bool take_step(struct training *training, const struct run_host *host, size_t first, size_t count,
                       double *total, struct error *error) {
     struct shards *shards = &training->shards;
@@ -171,7 +171,7 @@ static bool train_epoch(struct training *training, const struct run_host *host, 
     return true;
 }
 
-/* Tells the listener about an epoch that is finished, or about the state before the first. */
+/* Reports a finished epoch, or the state before the first, to the listener. */
 static bool report_epoch(struct training *training, const struct run_host *host, double seconds,
                          struct error *error) {
     struct training_state *state = &training->state;
