@@ -1,7 +1,7 @@
 /* The main of every unit program. A test file includes this header and defines add_tests(), which registers
- * its tests, fixtures and time limits, and prepares what all tests share: each test runs in a process forked
- * after it. libcheck's environment variables work: CK_FORK=no, CK_VERBOSITY=verbose, CK_TIMEOUT_MULTIPLIER.
- */
+ * its tests, fixtures and time limits. It may also prepare data that all tests share, because each test runs
+ * in a process that is forked after it. libcheck's environment variables work: CK_FORK=no,
+ * CK_VERBOSITY=verbose, CK_TIMEOUT_MULTIPLIER. */
 #ifndef ATTNLAB_TESTS_UNIT_MAIN_H
 #define ATTNLAB_TESTS_UNIT_MAIN_H
 
@@ -11,7 +11,7 @@
 
 static void add_tests(TCase *tests);
 
-/* The suite bears the program's name. */
+/* The suite is named after the program. */
 int main(int argc, char **argv) {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     const char *name = slash == NULL ? "tests" : slash + 1;

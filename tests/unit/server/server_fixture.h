@@ -1,8 +1,8 @@
-/* For tests of the server's parts: a data directory of one's own, and an experiment that counts.
+/* For tests of the server's parts: a private data directory, and an experiment that counts.
  *
- * "counting" behaves like training without its cost: it draws a number a step, mixes it into a state that its
- * checkpoint holds, and reports epochs with weights made from that state. So an interrupted run that goes on
- * ends with the same weights as an uninterrupted one, or a test fails. */
+ * "counting" behaves like training without its cost: it makes a number in every step, mixes it into the state
+ * that its checkpoint stores, and reports epochs with weights made from that state. So a test can tell
+ * whether a resumed run ends with the same weights as an uninterrupted one. */
 #ifndef ATTNLAB_TESTS_UNIT_SERVER_SERVER_FIXTURE_H
 #define ATTNLAB_TESTS_UNIT_SERVER_SERVER_FIXTURE_H
 
@@ -49,7 +49,7 @@ static inline struct store *fixture_open_store(void) {
 
 enum { COUNTING_WEIGHTS = 100 };
 
-/* Runs wait behind this epoch, however fast or slow the machine is, until they are let go on or cancelled. */
+/* Runs wait after this epoch, however fast the machine is, until this is raised or they are cancelled. */
 static _Atomic uint64_t counting_hold_epoch = UINT64_MAX;
 
 struct counting_state {
@@ -133,7 +133,7 @@ static inline const struct experiment *counting_find(const char *name) {
     return strcmp(name, counting_experiment.name) == 0 ? &counting_experiment : NULL;
 }
 
-/* Parameters from "name=value" texts, NULL-terminated; the rest have their defaults. */
+/* Sets parameters from "name=value" texts (NULL-terminated), and the others to their defaults. */
 static inline void counting_prepare(struct parameter_set *set, const char *const *settings) {
     struct parameter_faults faults = {0};
     ck_assert(parameter_set_init(set, counting_parameters, COUNTING_PARAMETERS, NULL));

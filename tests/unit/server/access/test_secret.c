@@ -1,4 +1,4 @@
-/* Digests against the examples of FIPS 180-4 and NIST's; secrets and identifiers. */
+/* Digests against the examples of FIPS 180-4 and NIST; secrets; identifiers. */
 #include "server/access/secret.h"
 #include "server/system/identifier.h"
 #include "tests/unit/main.h"
@@ -12,7 +12,7 @@ static void check_digest(const char *message, size_t size, const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
-START_TEST(digests_are_the_standard_s) {
+START_TEST(digests_match_the_standard) {
     static char million[1000000];
     check_digest("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     check_digest("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -37,7 +37,7 @@ START_TEST(secrets_differ_and_are_recognised) {
 }
 END_TEST
 
-/* However many are made in one millisecond. */
+/* Many identifiers are made within one millisecond, and they still grow. */
 START_TEST(identifiers_grow) {
     char before[ID_SIZE] = "", id[ID_SIZE];
     for (int i = 0; i < 2000; i++) {
@@ -49,7 +49,7 @@ START_TEST(identifiers_grow) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_test(tests, digests_are_the_standard_s);
+    tcase_add_test(tests, digests_match_the_standard);
     tcase_add_test(tests, secrets_differ_and_are_recognised);
     tcase_add_test(tests, identifiers_grow);
 }

@@ -1,4 +1,4 @@
-/* The lecturer's sessions: how many there are, how long they last, what the store keeps of them. */
+/* The lecturer's sessions: their number, their lifetime, and their records in the store. */
 #include "server/access/access.h"
 #include "server/access/secret.h"
 #include "server/system/clock.h"
@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-enum { SESSIONS = 64 }; /* as many as are kept */
+enum { SESSIONS = 64 }; /* the most sessions that access keeps */
 
 static const char token[] = "correct-horse-battery-staple";
 static const char setting[] = "lecturer_sessions";
@@ -44,7 +44,7 @@ static void sign_in(char session[SECRET_SIZE]) {
     ck_assert_msg(access_sign_in(lecturers, &caller, token, session, &error), "%s", error.message);
 }
 
-/* Whether whoever shows this cookie is the lecturer. */
+/* Whether a request with this session cookie comes from the lecturer. */
 static bool is_lecturer(const char *session) {
     const struct credentials credentials = {.session = session, .address = "192.0.2.1"};
     struct caller caller = {0};
@@ -54,7 +54,7 @@ static bool is_lecturer(const char *session) {
     return is_let_in;
 }
 
-/* Sets when the one session that is stored ends. */
+/* Sets the end of the only stored session. */
 static void store_end(int64_t milliseconds) {
     char *text = NULL, digest[65], line[100];
     ck_assert(store->read_setting(store, setting, &text, &error));
@@ -104,7 +104,7 @@ START_TEST(a_session_ends_after_its_time) {
 }
 END_TEST
 
-START_TEST(the_store_forgets_what_has_ended) {
+START_TEST(the_store_forgets_ended_sessions) {
     char session[SECRET_SIZE], other[SECRET_SIZE];
     sign_in(session);
     store_end(clock_wall_ms() - 1);
@@ -121,5 +121,5 @@ static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, one_session_too_many_ends_the_oldest);
     tcase_add_test(tests, a_session_ends_after_its_time);
-    tcase_add_test(tests, the_store_forgets_what_has_ended);
+    tcase_add_test(tests, the_store_forgets_ended_sessions);
 }

@@ -1,4 +1,4 @@
-/* Wrong tokens are counted for a minute and an address. */
+/* Counting wrong tokens per address within a minute. */
 #include "server/access/wrong_tokens.h"
 #include "tests/unit/main.h"
 
@@ -22,7 +22,7 @@ static void count_many(const char *address, int count, double now) {
         wrong_tokens_count(tokens, address, now);
 }
 
-START_TEST(the_tenth_within_a_minute_is_the_last) {
+START_TEST(the_tenth_wrong_token_within_a_minute_blocks_the_address) {
     count_many("192.0.2.1", WRONG_TOKENS_MAXIMUM - 1, 100);
     ck_assert_uint_eq(wrong_tokens_find_wait(tokens, "192.0.2.1", 130), 0);
     count_many("192.0.2.1", 1, 130);
@@ -35,7 +35,7 @@ START_TEST(the_tenth_within_a_minute_is_the_last) {
 }
 END_TEST
 
-START_TEST(thousands_of_addresses_do_not_free_the_one_that_has_shown_ten) {
+START_TEST(thousands_of_addresses_do_not_unblock_a_blocked_one) {
     char address[INET6_ADDRSTRLEN];
     count_many("192.0.2.1", WRONG_TOKENS_MAXIMUM, 100);
     for (int i = 0; i < 5000; i++) {
@@ -48,6 +48,6 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, the_tenth_within_a_minute_is_the_last);
-    tcase_add_test(tests, thousands_of_addresses_do_not_free_the_one_that_has_shown_ten);
+    tcase_add_test(tests, the_tenth_wrong_token_within_a_minute_blocks_the_address);
+    tcase_add_test(tests, thousands_of_addresses_do_not_unblock_a_blocked_one);
 }

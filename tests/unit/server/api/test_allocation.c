@@ -1,9 +1,10 @@
-/* Every allocation of a request fails once, and then all from each on: the service answers 503 or 500, or the
- * whole right answer where it can do without, or closes the connection; and it goes on serving.
+/* Failing allocations. A request is repeated, each time with another allocation failing; then again, with
+ * that allocation and all later ones failing. The service must answer 503 or 500, or give the complete right
+ * answer if it can do without the memory, or close the connection; and it must go on serving.
  *
- * The whole service runs in this process, so malloc and its kind here are also those of libmicrohttpd,
- * jansson and SQLite. Only while a request is armed they fail. Leaks are found by the build with
- * SANITIZE=address. ATTNLAB_ALLOCATION_STRIDE=1 fails every single one of the long requests too. */
+ * The whole service runs in this process, so libmicrohttpd, jansson and SQLite use this file's malloc too. It
+ * fails only while a request is armed. The build with SANITIZE=address finds leaks. Long requests skip some
+ * allocations; ATTNLAB_ALLOCATION_STRIDE=1 fails every single one. */
 #include "server/api/api.h"
 #include "server/http/http.h"
 #include "tests/unit/main.h"
@@ -20,7 +21,7 @@
 
 /* --- allocations that fail --- */
 
-/* The thread sanitizer calls malloc before it is ready itself: it cannot do with another one. */
+/* The thread sanitizer calls malloc before it is initialised, so it does not work with a replaced malloc. */
 #if defined(__SANITIZE_THREAD__)
 enum { CAN_FAIL = 0 };
 #else
@@ -42,7 +43,7 @@ void *REAL_ALIGNED(size_t alignment, size_t size);
 static atomic_long allocation_count; /* since the request was armed */
 static atomic_long failing_first = LONG_MAX, failing_last = LONG_MAX;
 
-static _Thread_local bool is_test_thread; /* whose own allocations do not fail */
+static _Thread_local bool is_test_thread; /* this thread's own allocations do not fail */
 
 #if !defined(__SANITIZE_THREAD__)
 static bool is_to_fail(void) {
@@ -120,8 +121,8 @@ static void close_service(void) {
     fixture_remove_directory();
 }
 
-/* Reads until the connection closes. Where nothing comes for a while after allocations began to fail there is
- * memory again: whatever waits must then come to its end. */
+/* Reads until the connection closes. If nothing arrives for a while after allocations began to fail, they
+ * succeed again, and everything that was waiting must then finish. */
 static size_t read_answer(int client) {
     struct pollfd readable = {.fd = client, .events = POLLIN};
     size_t length = 0;
@@ -143,8 +144,8 @@ static size_t read_answer(int client) {
     return 0;
 }
 
-/* Sends "METHOD PATH" with a body (NULL: none) of `type`; the answer is in `answer`. Returns its status, 0
- * where there is none. */
+/* Sends "METHOD PATH" with a body (NULL: none) of `type`, and reads the answer into `answer`. Returns its
+ * status, or 0 if there was no answer. */
 static int call(const char *what, const char *type, const char *body) {
     char head[512];
     int length = snprintf(head, sizeof head, "%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", what);
@@ -182,7 +183,7 @@ static void create_well(const char *what, const char *body, char id[ID_SIZE]) {
 
 /* --- one request, again and again --- */
 
-/* Takes out the headers that differ between equal answers. */
+/* Removes the headers that differ between equal answers. */
 static void forget_moment(char *text) {
     static const char *const names[] = {"\r\nDate: ", "\r\nX-Request-Id: "};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -206,11 +207,11 @@ static void check_problem(const char *what, int status) {
 struct repeated {
     const char *what, *type, *body;
     int status;
-    void (*prepare)(void);           /* before every call, with memory; may be NULL */
-    void (*check)(const char *what); /* of a good answer; NULL: it is the reference to the byte */
+    void (*prepare)(void);           /* called before every request, with memory; may be NULL */
+    void (*check)(const char *what); /* checks a good answer; NULL: it must equal the reference */
 };
 
-/* Whether all of the request's allocations were below `number`. */
+/* Sends the request with allocation `number` failing. Returns whether it made fewer allocations than that. */
 static bool try_request(const struct repeated *request, long number, bool and_all_after) {
     if (request->prepare != NULL)
         request->prepare();
@@ -223,7 +224,7 @@ static bool try_request(const struct repeated *request, long number, bool and_al
         request->check(request->what);
     else if (status == request->status)
         ck_assert_msg(strcmp(answer, reference) == 0 ||
-                          /* cut off in the middle: the client sees that the end is missing */
+                          /* a truncated answer is allowed: the client sees that the end is missing */
                           strncmp(answer, reference, strlen(answer)) == 0,
                       "allocation %ld of %s changes the answer:\n%.1500s\nis not\n%.1500s", number,
                       request->what, answer, reference);
@@ -271,7 +272,7 @@ static void teardown(void) {
     close_service();
 }
 
-/* Asks for other models, so that the one in question is opened anew. */
+/* Requests other models, so that the next request must open the model under test again. */
 static void forget_inspections(void) {
     for (int examples = 1; examples <= 4; examples++) {
         char other[128];
@@ -298,7 +299,7 @@ START_TEST(following_a_run) {
 }
 END_TEST
 
-START_TEST(looking_into_a_model) {
+START_TEST(inspecting_a_model) {
     get_with_failures("GET /api/runs/%s/attention?epoch=0&example=1", forget_inspections);
     get_with_failures("GET /api/runs/%s/attention.npy", forget_inspections);
     get_with_failures("GET /api/runs/%s/attention/mean", forget_inspections);
@@ -306,7 +307,7 @@ START_TEST(looking_into_a_model) {
 }
 END_TEST
 
-START_TEST(asking_a_model) {
+START_TEST(predicting_with_a_model) {
     snprintf(what, sizeof what, "POST /api/runs/%s/predictions", run_id);
     fail_every_allocation(&(struct repeated){.what = what,
                                              .type = "application/json",
@@ -316,7 +317,7 @@ START_TEST(asking_a_model) {
 }
 END_TEST
 
-START_TEST(reading_what_there_is) {
+START_TEST(reading_lists_and_documents) {
     get_with_failures("GET /api/openapi.json", NULL);
     get_with_failures("GET /api/experiments", NULL);
     get_with_failures("GET /api/datasets", NULL);
@@ -326,7 +327,7 @@ START_TEST(reading_what_there_is) {
 }
 END_TEST
 
-/* A run that began without memory ends by itself, well or with that reason. */
+/* A run that ran short of memory ends by itself: it succeeds, or fails and says that memory ran out. */
 static void check_run(const char *request) {
     json_t *run = answer_json();
     const char *state = json_string_value(json_object_get(run, "state"));
@@ -338,7 +339,7 @@ static void check_run(const char *request) {
     json_decref(run);
 }
 
-START_TEST(creating_a_run_and_doing_it) {
+START_TEST(creating_and_performing_a_run) {
     fail_every_allocation(&(struct repeated){.what = "POST /api/runs?wait=30",
                                              .type = "application/json",
                                              .body = TRAINING "}",
@@ -372,13 +373,13 @@ START_TEST(creating_and_reading_a_comparison) {
 }
 END_TEST
 
-/* The name is taken where an earlier attempt came through. */
+/* The name is taken if an earlier attempt succeeded. */
 static void delete_dataset(void) {
     int status = call("DELETE /api/datasets/mine", NULL, NULL);
     ck_assert_msg(status == 204 || status == 404, "%s", answer);
 }
 
-START_TEST(bringing_a_data_set) {
+START_TEST(uploading_a_data_set) {
     fail_every_allocation(
         &(struct repeated){.what = "POST /api/datasets?name=mine",
                            .type = "text/csv",
@@ -401,12 +402,12 @@ static void add_tests(TCase *tests) {
         tcase_add_checked_fixture(tests, setup, teardown);
         tcase_add_test(tests, reading_a_run);
         tcase_add_test(tests, following_a_run);
-        tcase_add_test(tests, looking_into_a_model);
-        tcase_add_test(tests, asking_a_model);
-        tcase_add_test(tests, reading_what_there_is);
-        tcase_add_test(tests, creating_a_run_and_doing_it);
+        tcase_add_test(tests, inspecting_a_model);
+        tcase_add_test(tests, predicting_with_a_model);
+        tcase_add_test(tests, reading_lists_and_documents);
+        tcase_add_test(tests, creating_and_performing_a_run);
         tcase_add_test(tests, creating_and_reading_a_comparison);
-        tcase_add_test(tests, bringing_a_data_set);
+        tcase_add_test(tests, uploading_a_data_set);
     } else {
         tcase_add_test(tests, without_failures);
     }

@@ -1,4 +1,4 @@
-/* Which route of the API a path finds. */
+/* Finding the API's route for a path. */
 #include "server/api/api.h"
 #include "tests/unit/main.h"
 
@@ -25,7 +25,7 @@ START_TEST(paths_find_their_routes) {
     assert_route("/api/comparisons/x.csv", METHOD_GET, "/api/comparisons/{id}", FORMAT_CSV, "x");
     assert_route("/api/runs/x/model.safetensors", METHOD_GET, "/api/runs/{id}/model", FORMAT_SAFETENSORS,
                  "x");
-    /* A suffix that the resource has no format for belongs to the name. */
+    /* If the resource has no format with a suffix, the suffix belongs to the name. */
     assert_route("/api/runs/x.csv", METHOD_GET, "/api/runs/{id}", FORMAT_JSON, "x.csv");
     assert_route("/api/events", METHOD_GET, "/api/events", FORMAT_EVENTS, NULL);
     struct route_match match;

@@ -1,4 +1,4 @@
-/* JSON and CSV as the service writes them, and parameters as it reads them. */
+/* Writing JSON and CSV, and reading parameters. */
 #include "core/experiments/experiment.h"
 #include "core/parameters/parse.h"
 #include "server/formats/csv.h"
@@ -36,8 +36,9 @@ START_TEST(reals_are_short) {
 }
 END_TEST
 
-/* Bit patterns from all over the range: each text gives the value back, read directly and through float64. */
-START_TEST(reals_come_back) {
+/* Bit patterns from the whole range: each text gives the value back, whether read as float32 or as float64.
+ */
+START_TEST(reals_survive_a_round_trip) {
     uint32_t bits = 12345;
     for (int i = 0; i < 200000; i++) {
         float value;
@@ -54,7 +55,7 @@ START_TEST(reals_come_back) {
 }
 END_TEST
 
-START_TEST(numbers_come_back) {
+START_TEST(numbers_survive_a_round_trip) {
     const double values[] = {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 123456789.123, -2.5};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct text text = {0};
@@ -93,8 +94,8 @@ START_TEST(control_characters_are_written_as_numbers) {
 }
 END_TEST
 
-/* Row by row: its shape is not that of its transpose. */
-START_TEST(npy_tells_rows_before_columns) {
+/* The array is stored row by row: its shape must not be that of its transpose. */
+START_TEST(npy_shapes_give_rows_before_columns) {
     const float values[6] = {1, 2, 3, 4, 5, 6};
     struct text text = {0};
     npy_append_matrix(&text, values, 2, 3);
@@ -120,7 +121,7 @@ START_TEST(commas_are_where_they_belong) {
     json_write_raw(&text, "c", "{\"d\":2}");
     json_write_label(&text, "e", "7");
     json_write_label(&text, "f", "07");
-    json_write_label(&text, "g", "123456789012345"); /* the longest that every reader's float64 holds */
+    json_write_label(&text, "g", "123456789012345"); /* the longest number that fits every reader's float64 */
     json_write_label(&text, "h", "1234567890123456");
     json_write_end_object(&text);
     ck_assert_str_eq(text.bytes, "{\"a\":1,\"b\":[[],\"{[:\",true],\"s\":[\"x\",null],\"t\":[false,true],"
@@ -149,8 +150,8 @@ START_TEST(csv_fields_are_quoted) {
 }
 END_TEST
 
-/* Every experiment's defaults, stored and restored, are the same. */
-START_TEST(stored_parameters_come_back) {
+/* Every experiment's defaults are unchanged after storing and restoring. */
+START_TEST(stored_parameters_are_restored) {
     for (size_t i = 0; experiment_table[i]; i++) {
         const struct experiment *experiment = experiment_table[i];
         struct parameter_set set, again;
@@ -202,7 +203,7 @@ static void assert_fault(const char *experiment_name, const char *json, const ch
     json_decref(object);
 }
 
-START_TEST(wrong_types_are_told_what_is_allowed) {
+START_TEST(messages_about_wrong_types_name_the_allowed_one) {
     assert_fault("train", "{\"model\": 3}", "must be one of rnn, lstm, gru, attention, transformer; got 3");
     assert_fault("train", "{\"mask\": null}", "must be one of none, causal; got null");
     assert_fault("gradient-reach", "{\"models\": \"rnn\"}",
@@ -220,7 +221,7 @@ START_TEST(wrong_types_are_told_what_is_allowed) {
 }
 END_TEST
 
-/* As deep as it may be, in arrays and objects by turns. */
+/* Nests to the limit, with arrays and objects in turn. */
 START_TEST(containers_nest_up_to_the_limit) {
     struct text text = {0};
     for (int depth = 0; depth < JSON_DEPTH_LIMIT; depth += 2) {
@@ -242,7 +243,7 @@ START_TEST(containers_nest_up_to_the_limit) {
 }
 END_TEST
 
-/* Each of these is a fault in the caller's code, which an assertion stops. */
+/* Each of these calls is a bug in the caller, and an assertion stops it. */
 enum { MISUSES = 7 };
 
 START_TEST(misuse_is_stopped) {
@@ -280,16 +281,16 @@ END_TEST
 static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, reals_are_short);
-    tcase_add_test(tests, reals_come_back);
-    tcase_add_test(tests, numbers_come_back);
+    tcase_add_test(tests, reals_survive_a_round_trip);
+    tcase_add_test(tests, numbers_survive_a_round_trip);
     tcase_add_test(tests, strings_are_always_valid);
     tcase_add_test(tests, control_characters_are_written_as_numbers);
-    tcase_add_test(tests, npy_tells_rows_before_columns);
+    tcase_add_test(tests, npy_shapes_give_rows_before_columns);
     tcase_add_test(tests, commas_are_where_they_belong);
     tcase_add_test(tests, csv_fields_are_quoted);
-    tcase_add_test(tests, stored_parameters_come_back);
+    tcase_add_test(tests, stored_parameters_are_restored);
     tcase_add_test(tests, parameters_of_another_version_are_refused);
-    tcase_add_test(tests, wrong_types_are_told_what_is_allowed);
+    tcase_add_test(tests, messages_about_wrong_types_name_the_allowed_one);
     tcase_add_test(tests, containers_nest_up_to_the_limit);
     tcase_add_loop_test_raise_signal(tests, misuse_is_stopped, SIGABRT, 0, MISUSES);
 }

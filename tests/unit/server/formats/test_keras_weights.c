@@ -16,7 +16,7 @@ enum { IMAGE_INCREMENT = 4096, ROWS = 3, COLUMNS = 4, ANSWER_SIZE = 4096 };
 static const float kernel[ROWS * COLUMNS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11.5f};
 static const float bias[COLUMNS] = {-1, -2, -3, -4};
 
-/* What the file under construction has instead of the usual. */
+/* How the file to write differs from a usual one. */
 enum oddity {
     USUAL,
     VARIABLE_STRINGS,
@@ -162,7 +162,7 @@ static void assert_refused(enum oddity oddity, const char *message) {
     free(image.bytes);
 }
 
-START_TEST(what_no_weight_file_needs_is_refused) {
+START_TEST(features_that_no_weight_file_needs_are_refused) {
     const char *not_plain =
         "the array dense/kernel:0 must hold floats in at most 4 dimensions, stored in this very file";
     assert_refused(
@@ -179,7 +179,7 @@ START_TEST(what_no_weight_file_needs_is_refused) {
 }
 END_TEST
 
-/* Whatever the damage: the arrays, or an error, and this process lives on. */
+/* Whatever the damage, decoding gives the arrays or a proper error, and this process survives. */
 static bool survives(const void *bytes, size_t size) {
     struct weight_arrays arrays = {0};
     struct error error = {0};
@@ -213,7 +213,7 @@ START_TEST(damaged_files_do_no_harm) {
 }
 END_TEST
 
-START_TEST(other_files_are_named_as_such) {
+START_TEST(other_files_are_reported_as_such) {
     struct weight_arrays arrays = {0};
     struct error error = {0};
     const char page[] = "<!doctype html><title>Not found</title>";
@@ -222,7 +222,7 @@ START_TEST(other_files_are_named_as_such) {
 }
 END_TEST
 
-/* Three numbers in two dimensions, and one in none. */
+/* Adds an array of two dimensions with three numbers, and a scalar. */
 static void add_arrays(struct weight_arrays *arrays) {
     const size_t shape[] = {3, 1};
     struct weight_array *array = weight_arrays_add(arrays, "kernel", shape, 2, NULL);
@@ -230,7 +230,7 @@ static void add_arrays(struct weight_arrays *arrays) {
     weight_arrays_add(arrays, "scalar", NULL, 0, NULL)->values[0] = 7;
 }
 
-/* What the helper would write, as one text. */
+/* The bytes that the helper would write. */
 static struct image make_answer(const struct weight_arrays *arrays, const struct error *failure) {
     int ends[2];
     struct image image = {calloc(1, ANSWER_SIZE), 0};
@@ -244,7 +244,7 @@ static struct image make_answer(const struct weight_arrays *arrays, const struct
     return image;
 }
 
-START_TEST(an_answer_is_taken_as_it_was_given) {
+START_TEST(an_answer_is_read_as_it_was_written) {
     struct weight_arrays given = {0}, taken = {0};
     struct error error = {0};
     add_arrays(&given);
@@ -272,7 +272,7 @@ static void assert_malformed(const void *bytes, size_t size) {
     ck_assert_ptr_null(arrays.items);
 }
 
-/* Cut off anywhere, or with more behind it. */
+/* An answer may be truncated anywhere, or have more bytes behind it. */
 START_TEST(answers_of_another_length_are_refused) {
     const struct error failure = {ERROR_INVALID, "no weights"};
     struct weight_arrays arrays = {0};
@@ -292,7 +292,7 @@ START_TEST(answers_of_another_length_are_refused) {
 }
 END_TEST
 
-/* Any byte of the headers may be another: what is taken then is no more than there is. */
+/* Any byte of the headers may be wrong: the reader must not take more bytes than there are. */
 START_TEST(answers_with_other_sizes_do_no_harm) {
     struct weight_arrays arrays = {0};
     struct error none = {0};
@@ -311,7 +311,7 @@ START_TEST(answers_with_other_sizes_do_no_harm) {
         weight_arrays_free(&arrays);
         bytes[at] = kept;
     }
-    /* Those of the first header, of two ranks and of the two extents. */
+    /* Refused are changes to the first header, to two ranks and to the two extents. */
     ck_assert_uint_eq(refused, 3 * 8 + 2 * 8 + 2 * 8);
     free(image.bytes);
 }
@@ -322,7 +322,7 @@ static bool always(void *owner) {
     return true;
 }
 
-START_TEST(a_request_to_stop_ends_the_reading) {
+START_TEST(a_stop_request_ends_the_reading) {
     const struct stop_request stop = {.is_requested = always};
     struct image image = make_image(USUAL);
     struct weight_arrays arrays = {0};
@@ -357,13 +357,13 @@ END_TEST
 static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, files_are_read_in_the_order_of_their_names);
-    tcase_add_test(tests, what_no_weight_file_needs_is_refused);
+    tcase_add_test(tests, features_that_no_weight_file_needs_are_refused);
     tcase_add_test(tests, truncated_files_are_refused);
     tcase_add_test(tests, damaged_files_do_no_harm);
-    tcase_add_test(tests, other_files_are_named_as_such);
-    tcase_add_test(tests, an_answer_is_taken_as_it_was_given);
+    tcase_add_test(tests, other_files_are_reported_as_such);
+    tcase_add_test(tests, an_answer_is_read_as_it_was_written);
     tcase_add_test(tests, answers_of_another_length_are_refused);
     tcase_add_test(tests, answers_with_other_sizes_do_no_harm);
-    tcase_add_test(tests, a_request_to_stop_ends_the_reading);
+    tcase_add_test(tests, a_stop_request_ends_the_reading);
     tcase_add_test(tests, threads_read_at_the_same_time);
 }

@@ -1,7 +1,7 @@
-/* Retrieval with the published network and images, against what PyTorch gave for them.
+/* Retrieval with the published network and images, compared with PyTorch's results.
  *
- * The files are found by ATTNLAB_ASSETS and ATTNLAB_REFERENCE (defaults: ../shared/assets and ../shared, from
- * the project's folder); where they are absent the tests say so and are skipped. */
+ * The files are in the folders ATTNLAB_ASSETS and ATTNLAB_REFERENCE (defaults: ../shared/assets and
+ * ../shared, from the project's folder). If they are absent, the tests say so and are skipped. */
 #include "core/experiments/image_embeddings.h"
 #include "core/parameters/parse.h"
 #include "server/formats/keras_weights.h"
@@ -31,7 +31,7 @@ static bool read_asset(void *owner, const char *name, void **bytes, size_t *size
 
 static const struct data_source assets = {.read_file = read_asset, .decode_weights = keras_weights_decode};
 
-/* Says so where the files are not there; the test then ends. */
+/* Whether the files are absent. Prints a message then; the test must end. */
 static bool is_skipped(void) {
     static const char *const names[] = {IMAGE_FILES_WEIGHTS, IMAGE_FILES_IMAGES, IMAGE_FILES_LABELS};
     for (size_t i = 0; i < 3; i++) {
@@ -109,7 +109,7 @@ START_TEST(database_first) {
 }
 END_TEST
 
-/* To 1e-3 of each embedding's largest number. */
+/* Within 1e-3 of each embedding's largest number. */
 static void check_embedding(const float *embedding, const json_t *expected) {
     double largest = 0;
     ck_assert_uint_eq(json_array_size(expected), DIMENSIONS);
@@ -122,7 +122,7 @@ static void check_embedding(const float *embedding, const json_t *expected) {
     }
 }
 
-START_TEST(embeddings_are_pytorchs) {
+START_TEST(embeddings_match_pytorch) {
     char path[PATH_SIZE];
     if (is_skipped())
         return;
@@ -155,7 +155,7 @@ START_TEST(embeddings_are_pytorchs) {
 END_TEST
 
 /* The published file, cut off at many lengths. */
-START_TEST(a_download_that_broke_off_is_refused) {
+START_TEST(a_truncated_download_is_refused) {
     void *bytes = NULL;
     size_t size = 0;
     struct error missing = {0};
@@ -182,6 +182,6 @@ static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
     tcase_add_test(tests, queries_first);
     tcase_add_test(tests, database_first);
-    tcase_add_test(tests, embeddings_are_pytorchs);
-    tcase_add_test(tests, a_download_that_broke_off_is_refused);
+    tcase_add_test(tests, embeddings_match_pytorch);
+    tcase_add_test(tests, a_truncated_download_is_refused);
 }

@@ -1,11 +1,11 @@
-/* Addresses are cut to what one client can take. */
+/* Cutting an address to the part that one client cannot easily change. */
 #include "server/http/client_address.h"
 #include "tests/unit/main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-START_TEST(addresses_are_cut_to_a_clients_own) {
+START_TEST(addresses_are_cut_to_the_clients_part) {
     static const char *const cases[][2] = {
         {"192.0.2.1", "192.0.2.1"},
         {"::ffff:192.0.2.1", "192.0.2.1"},
@@ -24,5 +24,5 @@ START_TEST(addresses_are_cut_to_a_clients_own) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_test(tests, addresses_are_cut_to_a_clients_own);
+    tcase_add_test(tests, addresses_are_cut_to_the_clients_part);
 }

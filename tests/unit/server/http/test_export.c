@@ -1,4 +1,4 @@
-/* The table of formats, and what of a resource's formats a suffix or an Accept header chooses. */
+/* The table of formats, and the choice of a resource's format by a suffix or an Accept header. */
 #include "server/http/export.h"
 #include "tests/unit/main.h"
 
@@ -8,7 +8,7 @@
 static const struct export list[] = {
     {.format = FORMAT_JSON}, {.format = FORMAT_CSV}, {.format = FORMAT_NPY}, {.format = FORMAT_TSV}, {0}};
 
-START_TEST(every_format_is_whole_and_no_two_share_a_name_or_suffix) {
+START_TEST(every_format_is_complete_and_no_two_share_a_name_or_suffix) {
     for (enum format format = FORMAT_NONE + 1; format < FORMAT_COUNT; format++) {
         const struct format_kind *kind = &format_table[format];
         ck_assert_int_eq(format_find_name(kind->name), format);
@@ -16,7 +16,7 @@ START_TEST(every_format_is_whole_and_no_two_share_a_name_or_suffix) {
         ck_assert_int_eq(strncmp(kind->content_type, kind->media_type, strlen(kind->media_type)), 0);
         for (enum format other = FORMAT_NONE + 1; other < format && *kind->suffix; other++)
             ck_assert_str_ne(format_table[other].suffix, kind->suffix);
-        /* An Accept header cannot tell two formats apart that share a media type. */
+        /* An Accept header cannot distinguish formats that share a media type. */
         if (kind->is_negotiable)
             ck_assert_int_eq(format_find_media_type(kind->media_type), format);
     }
@@ -42,7 +42,7 @@ START_TEST(suffixes_find_exports) {
 }
 END_TEST
 
-START_TEST(accept_chooses_among_all_that_are_negotiable) {
+START_TEST(accept_chooses_among_the_negotiable_formats) {
     static const struct {
         const char *accept;
         enum format chosen;
@@ -63,8 +63,8 @@ START_TEST(accept_chooses_among_all_that_are_negotiable) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_test(tests, every_format_is_whole_and_no_two_share_a_name_or_suffix);
+    tcase_add_test(tests, every_format_is_complete_and_no_two_share_a_name_or_suffix);
     tcase_add_test(tests, content_types_name_formats);
     tcase_add_test(tests, suffixes_find_exports);
-    tcase_add_test(tests, accept_chooses_among_all_that_are_negotiable);
+    tcase_add_test(tests, accept_chooses_among_the_negotiable_formats);
 }

@@ -1,4 +1,4 @@
-/* A run manager with its store, event log and data sets, over a data directory of the test's own. */
+/* A run manager with its store, event log and data sets, in a private data directory. */
 #ifndef ATTNLAB_TESTS_UNIT_SERVER_RUNS_RUNS_FIXTURE_H
 #define ATTNLAB_TESTS_UNIT_SERVER_RUNS_RUNS_FIXTURE_H
 
@@ -53,7 +53,7 @@ static inline bool create(const char *owner, const char *const *settings, char i
     return ok;
 }
 
-enum { WAIT_MS = 100000 }; /* only to end a test that waits in vain */
+enum { WAIT_MS = 100000 }; /* only to end a test whose condition never comes true */
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -61,7 +61,7 @@ static inline void create_run(const char *const *settings, char id[ID_SIZE]) {
     ck_assert_msg(create("", settings, id), "%s", error.message);
 }
 
-/* Waits until the run is in a state; fills in *run if it isn't NULL. */
+/* Waits until the run's state satisfies `is_reached`; fills in *run if it isn't NULL. */
 static inline void wait_for_state(const char *id, bool (*is_reached)(enum run_state),
                                   struct run_record *run) {
     for (int waited = 0;; waited++) {
@@ -91,8 +91,8 @@ static inline void assert_ends(const char *id, enum run_state state) {
     run_record_clear(&run);
 }
 
-/* The kinds of an ended run's events without steps, one letter each. The end is shown a moment after it can
- * be seen in the run. */
+/* The kinds of an ended run's events, without steps, one letter each. Waits for the end event, which appears
+ * shortly after the run's state has changed. */
 static inline void event_kinds(const char *id, char kinds[256]) {
     uint64_t cursor = 0;
     size_t length = 0;

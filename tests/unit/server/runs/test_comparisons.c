@@ -1,4 +1,4 @@
-/* Several runs as one table. */
+/* Comparisons: several runs in one table. */
 #include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"
 

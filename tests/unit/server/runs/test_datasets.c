@@ -1,4 +1,4 @@
-/* The data source that runs see: data sets of the store, files of the data directory. */
+/* The data source for runs: data sets in the store, files in the data directory. */
 #include "core/tasks/dataset.h"
 #include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"

@@ -1,5 +1,4 @@
-/* The event log: order, cursors, what is stored and what is not, resuming in a later process, many threads.
- */
+/* The event log: order, cursors, stored events, resuming in a later process, many threads. */
 #include "server/runs/event_log.h"
 #include "server/runs/json.h"
 #include "tests/unit/main.h"
@@ -39,7 +38,7 @@ static void reopen(void) {
     log_ = event_log_open(store, run_to_brief_json, &error);
 }
 
-/* Stores events by way of an update of run0, whatever run they are of. */
+/* Stores events with an update of run0, whichever runs they belong to. */
 static bool commit(void *argument, const struct event_record *events, size_t count, struct error *failure) {
     struct run_record run = {.id = "run0", .progress_unit = ""};
     run.state = *(enum run_state *)argument;
@@ -57,7 +56,7 @@ static void publish(const char *run_id, enum event_kind kind, const char *payloa
     ck_assert(event_log_publish(log_, &event, 1, commit, &state, &error));
 }
 
-/* The payloads after the cursor, put together; moves it. */
+/* Reads the events after the cursor and moves it; `expected` is the concatenation of their payloads. */
 static void assert_reads(const char *run_id, uint64_t *cursor, size_t limit, const char *expected) {
     struct event *events[64];
     size_t count = 0;
@@ -98,7 +97,7 @@ START_TEST(readers_see_events_in_order) {
 }
 END_TEST
 
-START_TEST(what_is_not_committed_is_not_shown) {
+START_TEST(uncommitted_events_are_not_shown) {
     uint64_t cursor = 0;
     struct event *event = event_create("run0", EVENT_EPOCH, "lost", &error);
     ck_assert(!event_log_publish(log_, &event, 1, refuse, NULL, &error));
@@ -117,9 +116,8 @@ static bool commit_and_look(void *argument, const struct event_record *events, s
     return true;
 }
 
-/* What a stream relies on that finds its run ended: the end is there to be read, or the log is not settled.
- */
-START_TEST(until_what_is_committed_is_shown_the_log_is_not_settled) {
+/* A stream that finds its run ended relies on this: it can read the end event, or the log is not settled. */
+START_TEST(the_log_settles_only_once_committed_events_are_shown) {
     uint64_t cursor = 0;
     enum run_state state = RUN_SUCCEEDED;
     struct event *event = event_create("run0", EVENT_END, "e", &error);
@@ -130,7 +128,7 @@ START_TEST(until_what_is_committed_is_shown_the_log_is_not_settled) {
 }
 END_TEST
 
-START_TEST(a_later_process_goes_on_without_gap_or_repeat) {
+START_TEST(a_later_process_continues_without_gap_or_repeat) {
     uint64_t cursor = 0;
     publish("run0", EVENT_STATE, "a");
     publish("run0", EVENT_EPOCH, "b");
@@ -146,7 +144,7 @@ START_TEST(a_later_process_goes_on_without_gap_or_repeat) {
 }
 END_TEST
 
-START_TEST(a_cursor_at_a_lost_step_is_good_too) {
+START_TEST(a_cursor_at_a_lost_step_still_works) {
     uint64_t cursor = 0;
     publish("run0", EVENT_STATE, "a");
     struct event *step = event_create("run0", EVENT_STEP, "step", &error);
@@ -238,7 +236,7 @@ static void *publish_many(void *argument) {
     return NULL;
 }
 
-/* Reads all runs from the beginning until every epoch came, each once and in its run's order. */
+/* Reads all runs' events from the beginning until every epoch has come, once and in its run's order. */
 static void *read_all(void *argument) {
     uint64_t cursor = 0;
     int next[THREADS] = {0}, seen = 0;
@@ -285,10 +283,10 @@ static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, readers_see_events_in_order);
-    tcase_add_test(tests, what_is_not_committed_is_not_shown);
-    tcase_add_test(tests, until_what_is_committed_is_shown_the_log_is_not_settled);
-    tcase_add_test(tests, a_later_process_goes_on_without_gap_or_repeat);
-    tcase_add_test(tests, a_cursor_at_a_lost_step_is_good_too);
+    tcase_add_test(tests, uncommitted_events_are_not_shown);
+    tcase_add_test(tests, the_log_settles_only_once_committed_events_are_shown);
+    tcase_add_test(tests, a_later_process_continues_without_gap_or_repeat);
+    tcase_add_test(tests, a_cursor_at_a_lost_step_still_works);
     tcase_add_test(tests, old_events_come_from_the_store);
     tcase_add_test(tests, large_events_leave_memory_early);
     tcase_add_test(tests, an_ended_runs_events_are_made_from_the_run);

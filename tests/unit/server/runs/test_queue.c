@@ -80,7 +80,7 @@ START_TEST(limits_are_kept) {
 }
 END_TEST
 
-/* Pops the entry that is expected; its lane. */
+/* Pops an entry, which must be the expected one, and returns its lane. */
 static struct queue_lane *pop(char expected) {
     struct queue_entry *entry = run_queue_pop(queue);
     ck_assert_ptr_nonnull(entry);
@@ -88,7 +88,7 @@ static struct queue_lane *pop(char expected) {
     return entry->lane;
 }
 
-START_TEST(of_one_owner_only_so_many_are_out) {
+START_TEST(one_owner_has_only_so_many_entries_out) {
     struct item items[8];
     const struct queue_limits limits = {
         .waiting = 8, .waiting_per_owner = 5, .out_per_owner = 2, .favourite = "free"};
@@ -112,8 +112,8 @@ START_TEST(of_one_owner_only_so_many_are_out) {
 }
 END_TEST
 
-/* While its entries are out an owner keeps its lane, but no place before those who came meanwhile. */
-START_TEST(who_had_a_turn_comes_after_those_who_had_none) {
+/* While its entries are out, an owner keeps its lane, but not a place ahead of owners that came meanwhile. */
+START_TEST(an_owner_who_had_a_turn_comes_after_those_who_had_none) {
     struct item items[4];
     push("x", &items[0], 'a');
     push("y", &items[1], 'b');
@@ -136,14 +136,14 @@ START_TEST(entries_can_be_taken_out) {
 }
 END_TEST
 
-/* A pool whose tasks are the numbers 1, 2, ... below `tasks`, each doing `rounds` rounds of shards. */
+/* A pool whose tasks are the numbers 1, 2, ... below `tasks`; each task runs `rounds` rounds of shards. */
 struct pool_test {
     _Atomic size_t next, done, running, most_running;
     _Atomic size_t tasks; /* may grow while it runs */
     size_t rounds, shards, work;
     _Atomic bool wrong;
-    bool until_helped; /* more rounds, until another worker has computed a shard */
-    size_t gathering;  /* tasks wait until so many have run at once */
+    bool until_helped; /* tasks do more rounds, until another worker has computed a shard */
+    size_t gathering;  /* tasks wait until this many run at once */
     long pause_ms;
 };
 
@@ -161,7 +161,7 @@ struct shards {
     _Atomic size_t by_others;
     pthread_t owner;
     double third;
-    size_t work; /* a shard's, in turns of a loop */
+    size_t work; /* iterations of a loop per shard */
 };
 
 static void compute_shard(void *argument, size_t index) {
@@ -186,7 +186,7 @@ static void perform(void *owner, void *task, const struct parallel_executor *par
     struct shards *shards = calloc(1, sizeof *shards);
     shards->owner = pthread_self();
     shards->work = test->work;
-    /* The rounding mode must follow the shards to whoever computes them. */
+    /* The worker that computes a shard must use the rounding mode of the task's thread. */
     fesetround(FE_UPWARD);
     volatile double one = 1, three = 3;
     shards->third = one / three;
@@ -226,7 +226,7 @@ START_TEST(every_shard_is_computed_once) {
 }
 END_TEST
 
-START_TEST(tasks_with_shards_run_beside_each_other) {
+START_TEST(tasks_with_shards_run_side_by_side) {
     struct pool_test test = {.tasks = 20, .rounds = 200, .shards = 7};
     run_pool(&test, 4);
 }
@@ -262,7 +262,7 @@ START_TEST(a_wake_starts_new_tasks_at_once) {
 }
 END_TEST
 
-/* A first task that spreads shards without a pause until the second has been done, and the second. */
+/* The first task spreads shards without a pause until the second task has been done. */
 struct greedy_test {
     _Atomic size_t taken, tasks;
     _Atomic bool is_spreading, first_is_done, second_is_done, second_came_first;
@@ -332,7 +332,7 @@ static size_t list_threads(int threads[THREADS_MAXIMUM]) {
     return count;
 }
 
-/* How often the thread went to sleep; -1 where it isn't asleep now. */
+/* How often the thread went to sleep; -1 if it is not asleep now. */
 static long count_sleeps(int thread) {
     char path[64], line[256], state = '?';
     long sleeps = -1;
@@ -347,7 +347,7 @@ static long count_sleeps(int thread) {
     return state == 'S' ? sleeps : -1;
 }
 
-/* Whether the threads that are not among `older`, so many as expected, slept from beginning to end. */
+/* Whether the threads that are not among `older`, of which there must be `expected`, slept all the time. */
 static bool others_sleep_for(const int *older, size_t older_count, size_t expected, long milliseconds) {
     int threads[THREADS_MAXIMUM];
     long before[THREADS_MAXIMUM];
@@ -370,7 +370,7 @@ static bool others_sleep_for(const int *older, size_t older_count, size_t expect
     return slept;
 }
 
-/* Once all have slept at the same time, so that none of them waits for another, they sleep on. A sanitizer's
+/* Once all workers sleep at the same time, so that none waits for another, they stay asleep. A sanitizer's
  * own thread is older than the workers. */
 START_TEST(idle_workers_sleep) {
     struct pool_test test = {0};
@@ -391,11 +391,11 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, one_owner_is_served_in_order);
     tcase_add_test(tests, owners_take_turns);
     tcase_add_test(tests, limits_are_kept);
-    tcase_add_test(tests, of_one_owner_only_so_many_are_out);
-    tcase_add_test(tests, who_had_a_turn_comes_after_those_who_had_none);
+    tcase_add_test(tests, one_owner_has_only_so_many_entries_out);
+    tcase_add_test(tests, an_owner_who_had_a_turn_comes_after_those_who_had_none);
     tcase_add_test(tests, entries_can_be_taken_out);
     tcase_add_test(tests, every_shard_is_computed_once);
-    tcase_add_test(tests, tasks_with_shards_run_beside_each_other);
+    tcase_add_test(tests, tasks_with_shards_run_side_by_side);
     tcase_add_test(tests, one_worker_computes_all_shards_itself);
     tcase_add_test(tests, tasks_run_at_once_and_no_more_than_workers);
     tcase_add_test(tests, a_wake_starts_new_tasks_at_once);

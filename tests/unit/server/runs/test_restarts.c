@@ -1,4 +1,4 @@
-/* What becomes of runs when the process ends, is killed, or has no room on the disk. */
+/* Runs when the process ends, is killed, or fills the disk. */
 #include "server/store/sqlite_connection.h"
 #include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"
@@ -27,7 +27,7 @@ static size_t count_rows(const char *id) {
     return count;
 }
 
-/* Every epoch of a run is in its metrics and its events once. */
+/* Every epoch of a run is in its metrics once and in its events once. */
 static void assert_whole(const char *id, size_t epochs) {
     struct epoch_metrics *rows = NULL;
     struct event_record *events = NULL;
@@ -52,7 +52,7 @@ static void assert_whole(const char *id, size_t epochs) {
     ck_assert_uint_eq(ends, 1);
 }
 
-START_TEST(an_interrupted_run_goes_on) {
+START_TEST(an_interrupted_run_resumes) {
     char id[ID_SIZE], waiting[ID_SIZE], whole[ID_SIZE];
     struct run_record before, after;
     struct runs_counts counts;
@@ -103,8 +103,8 @@ START_TEST(a_run_of_an_unknown_experiment_fails) {
 }
 END_TEST
 
-/* A process of its own that goes on with what it finds; with `create_first` it first creates runs and says
- * their ids on `pipe`, each only once it is acknowledged. */
+/* Runs in a child process, which resumes the runs that it finds. With `create_first` it first creates runs,
+ * and writes each id to `pipe` once the run is acknowledged. */
 static void live(bool create_first, int pipe_end) {
     open_all((struct runs_options){.worker_count = 2}, true);
     for (int i = 0; create_first && i < 4; i++) {
@@ -118,7 +118,7 @@ static void live(bool create_first, int pipe_end) {
         pause();
 }
 
-/* Starts such a process and kills it after `milliseconds`; collects the ids it acknowledged. */
+/* Starts such a process and kills it after `milliseconds`; collects the ids that it acknowledged. */
 static void live_and_die(bool create_first, long milliseconds, char ids[4][ID_SIZE], size_t *count) {
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
@@ -136,7 +136,7 @@ static void live_and_die(bool create_first, long milliseconds, char ids[4][ID_SI
     close(ends[0]);
 }
 
-START_TEST(killed_at_any_instant_nothing_acknowledged_is_lost) {
+START_TEST(a_kill_at_any_instant_loses_nothing_acknowledged) {
     char ids[4][ID_SIZE], whole[ID_SIZE];
     size_t count = 0;
     srand((unsigned)time(NULL));
@@ -165,11 +165,11 @@ static bool has_begun(enum run_state state) {
     return state != RUN_QUEUED;
 }
 
-/* Every start counts, or only those that are half a minute apart. */
+/* Every start counts, or, as in the daemon, only starts that are half a minute apart. */
 enum { AT_ONCE = 1, AS_EVER = 0 };
 static int64_t attempt_spacing_ms;
 
-/* Opens all, until the run has been begun and has so many rows of metrics. */
+/* Opens everything and waits until the run has begun and has at least `rows` rows of metrics. */
 static void open_and_wait(const char *id, size_t rows) {
     open_all((struct runs_options){.worker_count = 1, .attempt_spacing_ms = attempt_spacing_ms}, true);
     wait_for_state(id, has_begun, NULL);
@@ -177,7 +177,7 @@ static void open_and_wait(const char *id, size_t rows) {
         sleep_ms(1);
 }
 
-/* The same in a process of its own, which is then killed. */
+/* Does the same in a child process, which is then killed. */
 static void begin_and_die(const char *id, size_t rows) {
     int status = 0;
     pid_t child = fork();
@@ -195,14 +195,14 @@ static void create_and_close(const char *const *settings, char id[ID_SIZE]) {
     close_all();
 }
 
-enum { KILLS = 5 }; /* as many as end a run */
+enum { KILLS = 5 }; /* after this many the run fails */
 
 START_TEST(a_run_that_kills_the_process_each_time_fails) {
     char id[ID_SIZE], other[ID_SIZE];
     struct run_record run;
     attempt_spacing_ms = AT_ONCE;
     create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
-    begin_and_die(id, 1); /* after row 0, which is getting on */
+    begin_and_die(id, 1); /* dies after row 0, which counts as progress */
     for (int kill = 0; kill < KILLS - 1; kill++)
         begin_and_die(id, 1);
     open_all((struct runs_options){.worker_count = 1}, false);
@@ -232,7 +232,8 @@ static enum run_state find_state(const char *id) {
     return state;
 }
 
-/* A process that dies once `cause` runs; `beside` does too, or must not. */
+/* Runs a process that dies once `cause` is running. `beside` must then run too if `runs_beside`, and must not
+ * if not. */
 static void die_with(const char *cause, const char *beside, bool runs_beside) {
     int status = 0;
     pid_t child = fork();
@@ -251,8 +252,8 @@ static void die_with(const char *cause, const char *beside, bool runs_beside) {
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* Two runs with these settings, which row 0 shows getting on and which do not end epoch 1; then two kills
- * make both suspects. */
+/* Creates two runs with these settings and kills the process three times while both run. The first time they
+ * have just made progress, with row 0; as neither ends epoch 1, the other two kills make both suspects. */
 static void make_suspects(const char *const *settings, char first[ID_SIZE], char second[ID_SIZE]) {
     create_and_close(settings, first);
     create_and_close(settings, second);
@@ -280,7 +281,7 @@ START_TEST(of_two_suspects_only_the_cause_is_blamed) {
 }
 END_TEST
 
-START_TEST(suspects_that_get_on_run_like_others) {
+START_TEST(suspects_that_make_progress_run_like_others) {
     char ids[4][ID_SIZE];
     make_suspects(SETTINGS("epochs=3", "steps=300", "pause_ms=1"), ids[0], ids[1]);
     open_two_workers();
@@ -319,7 +320,7 @@ START_TEST(a_run_is_not_blamed_for_kills_in_quick_succession) {
 }
 END_TEST
 
-START_TEST(a_run_that_gets_on_may_be_killed_any_number_of_times) {
+START_TEST(a_run_that_makes_progress_may_be_killed_any_number_of_times) {
     char id[ID_SIZE];
     attempt_spacing_ms = AT_ONCE;
     create_and_close(SETTINGS("epochs=200", "steps=3", "pause_ms=1"), id);
@@ -332,7 +333,7 @@ START_TEST(a_run_that_gets_on_may_be_killed_any_number_of_times) {
 }
 END_TEST
 
-START_TEST(a_clean_end_is_not_held_against_a_run) {
+START_TEST(a_clean_shutdown_is_not_held_against_a_run) {
     char id[ID_SIZE];
     attempt_spacing_ms = AT_ONCE;
     create_and_close(SETTINGS("epochs=2", "steps=1000000", "pause_ms=1"), id);
@@ -384,9 +385,8 @@ static bool refuse_update(struct store *self, const struct run_record *run, bool
     return error_set(failure, ERROR_UNAVAILABLE, "the disk is full");
 }
 
-/* What a stream relies on: where the run is seen to have ended and the log is settled, the end can be read.
- */
-START_TEST(an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen) {
+/* A stream relies on this: if the run is seen to have ended and the log is settled, the end can be read. */
+START_TEST(an_end_that_cannot_be_stored_is_published_once_it_is_seen) {
     open_all((struct runs_options){.worker_count = 1}, true);
     store->update_run = refuse_update;
     for (int i = 0; i < 100; i++) {
@@ -405,7 +405,8 @@ START_TEST(an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen) {
         ck_assert_ptr_nonnull(strstr(events[2]->payload, "\"state\":\"failed\""));
         for (size_t j = 0; j < count; j++)
             event_release(events[j]);
-        ck_assert(!runs_cancel(runs, id, NULL, &error)); /* it has ended, though the store does not know */
+        ck_assert(
+            !runs_cancel(runs, id, NULL, &error)); /* it has ended, though the store has no record of that */
         ck_assert_int_eq(error.code, ERROR_CONFLICT);
         error = (struct error){0};
     }
@@ -416,16 +417,16 @@ END_TEST
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, an_interrupted_run_goes_on);
+    tcase_add_test(tests, an_interrupted_run_resumes);
     tcase_add_test(tests, a_run_of_an_unknown_experiment_fails);
-    tcase_add_loop_test(tests, killed_at_any_instant_nothing_acknowledged_is_lost, 0, 4);
+    tcase_add_loop_test(tests, a_kill_at_any_instant_loses_nothing_acknowledged, 0, 4);
     tcase_add_test(tests, a_run_that_kills_the_process_each_time_fails);
     tcase_add_test(tests, of_two_suspects_only_the_cause_is_blamed);
-    tcase_add_test(tests, suspects_that_get_on_run_like_others);
+    tcase_add_test(tests, suspects_that_make_progress_run_like_others);
     tcase_add_test(tests, a_suspect_may_be_cancelled_before_its_trial);
     tcase_add_test(tests, a_run_is_not_blamed_for_kills_in_quick_succession);
-    tcase_add_test(tests, a_run_that_gets_on_may_be_killed_any_number_of_times);
-    tcase_add_test(tests, a_clean_end_is_not_held_against_a_run);
+    tcase_add_test(tests, a_run_that_makes_progress_may_be_killed_any_number_of_times);
+    tcase_add_test(tests, a_clean_shutdown_is_not_held_against_a_run);
     tcase_add_test(tests, a_full_disk_fails_the_run_and_nothing_else);
-    tcase_add_test(tests, an_end_that_cannot_be_stored_is_told_as_soon_as_it_is_seen);
+    tcase_add_test(tests, an_end_that_cannot_be_stored_is_published_once_it_is_seen);
 }

@@ -1,4 +1,4 @@
-/* The run manager: a run's life, cancelling, limits, and many runs at once. */
+/* The run manager: a run's lifecycle, cancelling, limits, and many runs at once. */
 #include "server/system/clock.h"
 #include "tests/unit/main.h"
 #include "tests/unit/server/runs/runs_fixture.h"
@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <pthread.h>
 
-/* A quarter of an hour. */
+/* A run of a quarter of an hour. */
 #define LONG SETTINGS("epochs=1", "steps=1000000", "pause_ms=1")
 
 START_TEST(a_run_succeeds) {
@@ -84,7 +84,7 @@ START_TEST(steps_are_throttled_and_the_last_is_shown) {
             last = events[i]->payload;
         }
     ck_assert_uint_ge(steps, 3);
-    ck_assert_double_le((double)steps, 20 * seconds + 2); /* the first and the last of all */
+    ck_assert_double_le((double)steps, 20 * seconds + 2); /* plus the first and the last */
     ck_assert_ptr_nonnull(last);
     ck_assert_ptr_nonnull(strstr(last, "\"step\":250"));
     for (size_t i = 0; i < count; i++)
@@ -200,7 +200,7 @@ static bool try_another_and_store(struct store *self, const struct comparison_re
     return store_runs(self, comparison, records, count, events, event_count, failure);
 }
 
-START_TEST(a_network_s_runs_count_while_they_are_being_stored) {
+START_TEST(runs_of_a_network_count_while_they_are_being_stored) {
     open_all((struct runs_options){.worker_count = 1}, false);
     ck_assert(create_in("192.0.2.1", 2, &error));
     store_runs = store->add_runs;
@@ -217,7 +217,7 @@ END_TEST
 static bool (*list_stored)(struct store *, const struct run_filter *, struct run_record **, size_t *,
                            struct error *);
 
-/* As if nothing had been stored since the runs began. */
+/* Lists runs as if no progress had been stored since they began. */
 static bool list_as_begun(struct store *self, const struct run_filter *filter, struct run_record **list,
                           size_t *count, struct error *failure) {
     bool ok = list_stored(self, filter, list, count, failure);
@@ -306,7 +306,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, a_running_run_is_cancelled_within_a_step);
     tcase_add_test(tests, a_full_queue_refuses);
     tcase_add_test(tests, one_owner_does_not_hold_all_workers);
-    tcase_add_test(tests, a_network_s_runs_count_while_they_are_being_stored);
+    tcase_add_test(tests, runs_of_a_network_count_while_they_are_being_stored);
     tcase_add_test(tests, listings_show_live_progress);
     tcase_add_test(tests, a_crowd_starts_runs_and_none_is_lost);
 }

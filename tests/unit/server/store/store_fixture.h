@@ -1,5 +1,5 @@
-/* For tests of the store: one in a directory of its own, runs and epochs to put into it, and what it lists.
- */
+/* For tests of the store: opens a store in its own directory, fills it with runs and epochs, and checks its
+ * contents. */
 #ifndef ATTNLAB_TESTS_UNIT_SERVER_STORE_STORE_FIXTURE_H
 #define ATTNLAB_TESTS_UNIT_SERVER_STORE_STORE_FIXTURE_H
 
@@ -27,7 +27,7 @@ static inline void reopen(void) {
     store = fixture_open_store();
 }
 
-/* A record that borrows its texts. */
+/* A record with borrowed texts: do not clear it. */
 static inline struct run_record example_run(const char *id) {
     struct run_record run = {.experiment = "train",
                              .name = "ünï \"quoted\"",
@@ -65,7 +65,7 @@ static inline void database_path(char path[128]) {
     snprintf(path, 128, "%s/attnlab.sqlite3", fixture_directory);
 }
 
-/* A JSON text of so many bytes; release it with free(). */
+/* A JSON text of `size` bytes; release it with free(). */
 static inline char *make_result(size_t size) {
     char *json = malloc(size + 1);
     ck_assert_ptr_nonnull(json);
@@ -89,7 +89,8 @@ static inline size_t count_rows(const char *table) {
     return count;
 }
 
-/* Finds the run, whose result is large or not, and reads that from where it has to be. */
+/* Finds the run and checks its result, which must be stored apart from the record if `is_apart`, and in the
+ * record if not. */
 static inline void assert_result(const char *id, const char *result_json, bool is_apart) {
     struct run_record found;
     char *apart = NULL;
@@ -102,7 +103,7 @@ static inline void assert_result(const char *id, const char *result_json, bool i
     run_record_clear(&found);
 }
 
-/* The ids of a listing, put together. */
+/* Checks the ids that a listing returns; `expected` is their concatenation. */
 static inline void assert_listing(struct run_filter filter, const char *expected) {
     struct run_record *runs = NULL;
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* The table of run states: names, which states are final, and what may follow which. */
+/* The table of run states: names, final states, and allowed changes. */
 #include "server/store/store.h"
 #include "tests/unit/main.h"
 
@@ -11,7 +11,7 @@ START_TEST(every_state_has_a_name_that_finds_it) {
 }
 END_TEST
 
-START_TEST(stored_numbers_stay) {
+START_TEST(stored_numbers_do_not_change) {
     ck_assert_int_eq(run_state_find("queued"), 0);
     ck_assert_int_eq(run_state_find("running"), 1);
     ck_assert_int_eq(run_state_find("succeeded"), 2);
@@ -53,7 +53,7 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_test(tests, every_state_has_a_name_that_finds_it);
-    tcase_add_test(tests, stored_numbers_stay);
+    tcase_add_test(tests, stored_numbers_do_not_change);
     tcase_add_test(tests, nothing_follows_a_final_state_and_every_other_leads_to_one);
     tcase_add_test(tests, a_record_changes_only_as_the_table_allows);
 }

@@ -1,4 +1,4 @@
-/* The store: what is written is read back, and changes are whole. */
+/* The store: it reads back what it has written, and makes a change completely or not at all. */
 #include "tests/unit/main.h"
 #include "tests/unit/server/store/store_fixture.h"
 
@@ -51,7 +51,7 @@ START_TEST(large_results_are_kept_apart) {
 }
 END_TEST
 
-START_TEST(missing_runs_are_said_so) {
+START_TEST(missing_runs_are_reported) {
     struct run_record run = example_run("nobody");
     ck_assert(!store->find_run(store, "nobody", &run, &error));
     ck_assert_int_eq(error.code, ERROR_MISSING);
@@ -107,7 +107,7 @@ START_TEST(an_epoch_is_all_or_nothing) {
     size_t count = 0, found = 0;
     ck_assert(store->add_runs(store, NULL, &run, 1, &event, 1, &error));
     save_epoch("a", 0, 2);
-    /* The last of what is written is refused: there is an event with this id. */
+    /* The event, which is written last, is refused because its id exists already. */
     ck_assert(!store->save_epoch(store, "a", &epoch, &event, 1, &error));
     error = (struct error){0};
     ck_assert(store->read_metrics(store, "a", &rows, &count, &error));
@@ -122,7 +122,7 @@ START_TEST(an_epoch_is_all_or_nothing) {
 }
 END_TEST
 
-START_TEST(what_ran_goes_on_before_what_waited) {
+START_TEST(running_runs_resume_before_waiting_ones) {
     struct run_record run, *list = NULL;
     size_t count = 0;
     for (const char *id = "abcd"; *id != '\0'; id++)
@@ -175,7 +175,7 @@ START_TEST(epochs_are_read_back) {
 }
 END_TEST
 
-START_TEST(an_ended_run_has_no_checkpoint_and_a_deleted_one_nothing) {
+START_TEST(an_ended_run_loses_its_checkpoint_and_a_deleted_run_everything) {
     void *checkpoint = NULL;
     struct epoch_metrics *rows = NULL;
     size_t size = 0;
@@ -215,7 +215,7 @@ START_TEST(the_middle_of_many_snapshots_is_thinned) {
 }
 END_TEST
 
-/* After every epoch the first and the newest are there; up to 64 all of them. */
+/* After every epoch the store has the first and the newest, and with up to 64 epochs it has all of them. */
 START_TEST(the_first_and_the_newest_snapshots_are_always_kept) {
     add_run("a");
     for (size_t epoch = 0; epoch < 140; epoch++) {
@@ -323,13 +323,13 @@ static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, runs_survive_reopening);
     tcase_add_test(tests, large_results_are_kept_apart);
-    tcase_add_test(tests, missing_runs_are_said_so);
+    tcase_add_test(tests, missing_runs_are_reported);
     tcase_add_test(tests, listings_filter_and_page);
     tcase_add_test(tests, adding_runs_is_all_or_nothing);
     tcase_add_test(tests, an_epoch_is_all_or_nothing);
-    tcase_add_test(tests, what_ran_goes_on_before_what_waited);
+    tcase_add_test(tests, running_runs_resume_before_waiting_ones);
     tcase_add_test(tests, epochs_are_read_back);
-    tcase_add_test(tests, an_ended_run_has_no_checkpoint_and_a_deleted_one_nothing);
+    tcase_add_test(tests, an_ended_run_loses_its_checkpoint_and_a_deleted_run_everything);
     tcase_add_test(tests, the_middle_of_many_snapshots_is_thinned);
     tcase_add_test(tests, the_first_and_the_newest_snapshots_are_always_kept);
     tcase_add_test(tests, large_snapshots_are_thinned_by_size);

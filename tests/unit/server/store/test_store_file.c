@@ -1,5 +1,5 @@
-/* The store's file: what is on the disk and when, who may open it, older and newer schemas, damage, a full
- * disk. */
+/* The store's file: syncing to the disk, permissions and locks, older and newer schemas, damage, a full disk.
+ */
 #include "server/store/sqlite_schema.h"
 #include "tests/unit/main.h"
 #include "tests/unit/server/store/store_fixture.h"
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* How often this process had something put on the disk: SQLite calls these. */
+/* Counts how often this process syncs to the disk: SQLite calls these functions. */
 static int syncs;
 
 int fsync(int file) {
@@ -23,9 +23,9 @@ int fdatasync(int file) {
     return (int)syscall(SYS_fdatasync, file);
 }
 
-START_TEST(what_somebody_was_told_is_on_the_disk) {
+START_TEST(acknowledged_changes_are_on_the_disk) {
     add_run("a");
-    save_epoch("a", 0, 1); /* an epoch is not waited for */
+    save_epoch("a", 0, 1); /* an epoch does not wait for the disk */
     syncs = 0;
     save_epoch("a", 1, 1);
     ck_assert_int_eq(syncs, 0);
@@ -40,7 +40,7 @@ START_TEST(what_somebody_was_told_is_on_the_disk) {
 }
 END_TEST
 
-START_TEST(the_database_is_its_owners_alone) {
+START_TEST(only_its_owner_can_read_the_database) {
     char path[128];
     struct stat status;
     database_path(path);
@@ -57,7 +57,8 @@ START_TEST(a_second_process_is_refused) {
 }
 END_TEST
 
-/* SQLite's locks are the process's: an open database must look used to others, or they take its log. */
+/* SQLite's locks belong to the process. Another process must see that the database is in use, or it would
+ * take over the log. */
 START_TEST(the_database_is_locked_while_it_is_open) {
     char path[128];
     database_path(path);
@@ -105,7 +106,7 @@ START_TEST(a_newer_schema_is_refused_and_left_alone) {
 }
 END_TEST
 
-/* Puts an empty database of an older version in the place of the store's, which it closes. */
+/* Closes the store and replaces its database by an empty one of an older version. */
 static void begin_with_schema(int version) {
     char path[128];
     sqlite3 *database = NULL;
@@ -127,7 +128,7 @@ START_TEST(an_older_schema_is_migrated) {
 }
 END_TEST
 
-START_TEST(a_run_in_no_known_state_is_damage) {
+START_TEST(an_unknown_run_state_is_reported_as_damage) {
     struct run_record found;
     add_run("a");
     store->close(store);
@@ -139,7 +140,7 @@ START_TEST(a_run_in_no_known_state_is_damage) {
 }
 END_TEST
 
-START_TEST(large_results_of_an_older_schema_are_moved_apart) {
+START_TEST(large_results_of_an_older_schema_are_moved_out_of_the_runs) {
     begin_with_schema(2);
     execute_on_file("INSERT INTO runs VALUES ('a','x','','{}',2,0,0,'',1,0,0,"
                     "replace(hex(zeroblob(9000)),'0','7'),NULL,NULL,0,0,'')");
@@ -164,7 +165,7 @@ START_TEST(another_programs_database_is_refused) {
 }
 END_TEST
 
-/* Writes over part of the closed database, opens again, and finds the damaged one set aside as it was. */
+/* Overwrites part of the closed database and opens it again: the damaged file must be set aside unchanged. */
 static void damage_and_open(long offset, size_t length, bool cut) {
     char path[128], warning[512], *aside, *end;
     add_run("a");
@@ -205,7 +206,7 @@ START_TEST(a_damaged_page_is_set_aside) {
 }
 END_TEST
 
-START_TEST(a_cut_database_is_set_aside) {
+START_TEST(a_truncated_database_is_set_aside) {
     damage_and_open(16384, 0, true);
 }
 END_TEST
@@ -220,8 +221,8 @@ static size_t count_set_aside(void) {
     return count;
 }
 
-/* Even where it happens within one second. */
-START_TEST(no_damaged_database_takes_anothers_place) {
+/* The name of a damaged database contains the second; several in one second still get different names. */
+START_TEST(no_damaged_database_overwrites_another) {
     for (size_t damages = 1; damages <= 3; damages++) {
         damage_and_open(0, 100, false);
         ck_assert_uint_eq(count_set_aside(), damages);
@@ -229,7 +230,7 @@ START_TEST(no_damaged_database_takes_anothers_place) {
 }
 END_TEST
 
-START_TEST(an_unwritable_directory_is_one_clear_line) {
+START_TEST(an_unwritable_directory_gives_one_clear_line) {
     char warning[512];
     ck_assert_ptr_null(store_open_sqlite("/proc/attnlab", warning, sizeof warning, &error));
     ck_assert_int_eq(error.code, ERROR_UNAVAILABLE);
@@ -238,7 +239,7 @@ START_TEST(an_unwritable_directory_is_one_clear_line) {
 }
 END_TEST
 
-/* As if the disk were full: the database may not grow. */
+/* Simulates a full disk: the database may not grow. */
 static void limit_pages(int64_t pages) {
     char pragma[64];
     snprintf(pragma, sizeof pragma, "PRAGMA max_page_count = %lld", (long long)pages);
@@ -246,7 +247,7 @@ static void limit_pages(int64_t pages) {
     ck_assert_int_eq(sqlite3_exec(writer, pragma, NULL, NULL, NULL), SQLITE_OK);
 }
 
-START_TEST(a_full_disk_leaves_the_store_sound) {
+START_TEST(a_full_disk_leaves_the_store_intact) {
     add_run("a");
     save_epoch("a", 0, 100);
     limit_pages(1);
@@ -271,20 +272,20 @@ END_TEST
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, what_somebody_was_told_is_on_the_disk);
-    tcase_add_test(tests, the_database_is_its_owners_alone);
+    tcase_add_test(tests, acknowledged_changes_are_on_the_disk);
+    tcase_add_test(tests, only_its_owner_can_read_the_database);
     tcase_add_test(tests, a_second_process_is_refused);
     tcase_add_test(tests, the_database_is_locked_while_it_is_open);
     tcase_add_test(tests, generations_grow);
     tcase_add_test(tests, a_newer_schema_is_refused_and_left_alone);
     tcase_add_test(tests, an_older_schema_is_migrated);
-    tcase_add_test(tests, a_run_in_no_known_state_is_damage);
-    tcase_add_test(tests, large_results_of_an_older_schema_are_moved_apart);
+    tcase_add_test(tests, an_unknown_run_state_is_reported_as_damage);
+    tcase_add_test(tests, large_results_of_an_older_schema_are_moved_out_of_the_runs);
     tcase_add_test(tests, another_programs_database_is_refused);
     tcase_add_test(tests, a_damaged_header_is_set_aside);
     tcase_add_test(tests, a_damaged_page_is_set_aside);
-    tcase_add_test(tests, a_cut_database_is_set_aside);
-    tcase_add_test(tests, no_damaged_database_takes_anothers_place);
-    tcase_add_test(tests, an_unwritable_directory_is_one_clear_line);
-    tcase_add_test(tests, a_full_disk_leaves_the_store_sound);
+    tcase_add_test(tests, a_truncated_database_is_set_aside);
+    tcase_add_test(tests, no_damaged_database_overwrites_another);
+    tcase_add_test(tests, an_unwritable_directory_gives_one_clear_line);
+    tcase_add_test(tests, a_full_disk_leaves_the_store_intact);
 }

@@ -1,5 +1,5 @@
-/* Options: the table's defaults are the ones that hold, and the environment and the command line replace
- * them. */
+/* Options: the table's defaults apply, the environment overrides them, and the command line overrides both.
+ */
 #include "server/system/options.h"
 #include "tests/unit/main.h"
 
@@ -23,7 +23,7 @@ static bool read_arguments(char *const *arguments) {
 
 #define READ(...) read_arguments((char *const[]){__VA_ARGS__, NULL})
 
-START_TEST(defaults_hold_where_nothing_else_is_said) {
+START_TEST(defaults_apply_unless_overridden) {
     ck_assert_msg(options_read(&options, 0, NULL, &error), "%s", error.message);
     ck_assert_str_eq(options.listen, "127.0.0.1:8080");
     ck_assert_str_eq(options.data, "./.local/share/attnlab");
@@ -40,7 +40,7 @@ START_TEST(defaults_hold_where_nothing_else_is_said) {
 }
 END_TEST
 
-START_TEST(the_command_line_comes_before_the_environment_and_that_before_the_default) {
+START_TEST(the_command_line_overrides_the_environment_and_both_override_defaults) {
     setenv("ATTNLAB_STUDENT_EPOCHS", "7", 1);
     setenv("ATTNLAB_STUDENT_WIDTH", "8", 1);
     setenv("ATTNLAB_STUDENT_EXAMPLES", "", 1);
@@ -58,7 +58,7 @@ START_TEST(the_command_line_comes_before_the_environment_and_that_before_the_def
 }
 END_TEST
 
-START_TEST(faults_name_the_option_and_what_it_takes) {
+START_TEST(faults_name_the_option_and_its_values) {
     static const struct {
         const char *option, *value, *message;
     } faults[] = {
@@ -81,7 +81,7 @@ START_TEST(faults_name_the_option_and_what_it_takes) {
 }
 END_TEST
 
-START_TEST(the_help_shows_the_defaults_that_hold) {
+START_TEST(the_help_shows_the_actual_defaults) {
     char *help = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&help, &size);
@@ -98,8 +98,8 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, defaults_hold_where_nothing_else_is_said);
-    tcase_add_test(tests, the_command_line_comes_before_the_environment_and_that_before_the_default);
-    tcase_add_test(tests, faults_name_the_option_and_what_it_takes);
-    tcase_add_test(tests, the_help_shows_the_defaults_that_hold);
+    tcase_add_test(tests, defaults_apply_unless_overridden);
+    tcase_add_test(tests, the_command_line_overrides_the_environment_and_both_override_defaults);
+    tcase_add_test(tests, faults_name_the_option_and_its_values);
+    tcase_add_test(tests, the_help_shows_the_actual_defaults);
 }
