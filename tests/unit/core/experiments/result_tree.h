@@ -1,7 +1,7 @@
-/* A result sink for tests: records what an experiment writes as a tree, to be looked at by path.
+/* A result sink for tests: records what an experiment writes as a tree, in which tests look up paths.
  *
  * Paths read like "rows.2.gradient": keys of objects and indices of arrays. A path that leads nowhere fails
- * the test. One flat array of nodes; children follow their parent. */
+ * the test. The tree is one flat array of nodes; children follow their parent. */
 #ifndef ATTNLAB_TESTS_UNIT_CORE_EXPERIMENTS_RESULT_TREE_H
 #define ATTNLAB_TESTS_UNIT_CORE_EXPERIMENTS_RESULT_TREE_H
 
@@ -18,7 +18,7 @@ struct result_node {
     char *key; /* NULL inside an array */
     char *text;
     double number;      /* NUMBER and BOOLEAN */
-    size_t parent, end; /* the node's own children lie between it and `end` */
+    size_t parent, end; /* the node's children are between it and `end` */
 };
 
 struct result_tree {
@@ -34,7 +34,7 @@ static inline struct result_node *result_tree_add(struct result_tree *tree, cons
         tree->nodes = realloc(tree->nodes, tree->capacity * sizeof *tree->nodes);
         ck_assert_ptr_nonnull(tree->nodes);
     }
-    /* Every passing ck_assert costs a write to a pipe: too much for every node. */
+    /* Every passing ck_assert costs a write to a pipe, which is too much for every node. */
     if (tree->count > 0 && (key != NULL) != (tree->nodes[tree->open].kind == RESULT_OBJECT))
         ck_abort_msg("keys belong in objects, and only there");
     struct result_node *node = &tree->nodes[tree->count];
@@ -120,7 +120,7 @@ static inline size_t result_tree_child(const struct result_tree *tree, size_t pa
     return SIZE_MAX;
 }
 
-/* The node's index, or SIZE_MAX where the path leads nowhere. */
+/* The node's index, or SIZE_MAX if the path leads nowhere. */
 static inline size_t result_tree_seek(const struct result_tree *tree, const char *path) {
     size_t at = 0;
     while (*path != '\0' && at != SIZE_MAX) {
@@ -155,7 +155,7 @@ static inline size_t result_tree_length(const struct result_tree *tree, const ch
     return length;
 }
 
-/* All numbers below `path`, however deep, in order; null is `missing`. Returns how many there are. */
+/* All numbers below `path`, however deep, in order; `missing` stands for null. Returns their number. */
 static inline size_t result_tree_numbers(const struct result_tree *tree, const char *path, double missing,
                                          double *numbers, size_t limit) {
     const struct result_node *node = result_tree_get(tree, path);

@@ -23,7 +23,8 @@ static inline bool test_always_cancelled(void *owner) {
     return true;
 }
 
-/* Sets `settings`, pairs of name and value ended by NULL, and completes and checks them. */
+/* Sets `settings`, pairs of name and value terminated by NULL, fills in the defaults and checks all values.
+ */
 static inline void prepare_experiment(const struct experiment *experiment, const char *const *settings,
                                       struct parameter_set *set, struct parameter_faults *faults) {
     struct error error = {0};
@@ -44,7 +45,7 @@ static inline struct experiment_context test_context(const struct parameter_set 
         .parameters = set, .result = result_tree_sink(tree), .host.seconds_now = test_seconds_now};
 }
 
-/* Runs it and expects success; `tree` holds the result. */
+/* Runs the experiment and expects success; the result is in `tree`. */
 static inline void run_experiment(const struct experiment *experiment, const char *const *settings,
                                   struct result_tree *tree) {
     struct parameter_set set;
@@ -59,7 +60,7 @@ static inline void run_experiment(const struct experiment *experiment, const cha
     parameter_set_free(&set);
 }
 
-/* Expects that the run, cancelled from the start, says so and leaves a well-formed result. */
+/* Cancels the run from the start, and expects that it reports this and leaves a well-formed result. */
 static inline void assert_cancelled(const struct experiment *experiment, const char *const *settings) {
     struct parameter_set set;
     struct parameter_faults faults = {0};
@@ -81,7 +82,7 @@ static inline bool test_cancelled_after(void *owner) {
     return *calls_left == 0;
 }
 
-/* Expects that the run asks whether it is cancelled more than `calls` times, and then ends without result. */
+/* Expects that the run checks for cancelling more than `calls` times, and then ends without a result. */
 static inline void assert_cancelled_after(const struct experiment *experiment, const char *const *settings,
                                           size_t calls) {
     struct parameter_set set;
@@ -113,7 +114,7 @@ static inline void assert_rejected(const struct experiment *experiment, const ch
 
 #define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* All numbers at `path` are golden[count] within `tolerance` of the largest of them. */
+/* Asserts that the numbers at `path` are golden[count], within `tolerance` times the largest of them. */
 static inline void assert_near(const struct result_tree *tree, const char *path, const float *golden,
                                size_t count, double tolerance) {
     double *numbers = calloc(count, sizeof *numbers), largest = 0;
@@ -127,7 +128,7 @@ static inline void assert_near(const struct result_tree *tree, const char *path,
     free(numbers);
 }
 
-/* All numbers at `path` have golden's bits. */
+/* Asserts that the numbers at `path` have golden's bits. */
 static inline void assert_equal(const struct result_tree *tree, const char *path, const float *golden,
                                 size_t count) {
     assert_near(tree, path, golden, count, 0);

@@ -1,4 +1,4 @@
-/* attention-steps against PyTorch, and what it says to matrices that do not fit. */
+/* attention-steps against PyTorch, and its messages about matrices that do not fit. */
 #include "tests/reference/golden_experiment.h"
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/main.h"
@@ -10,7 +10,7 @@ static void teardown(void) {
     result_tree_free(&tree);
 }
 
-START_TEST(drawn_is_pytorch) {
+START_TEST(drawn_matches_pytorch) {
     run_experiment(experiment, NULL, &tree);
     assert_equal(&tree, "input", GOLDEN(golden_drawn_input));
     assert_near(&tree, "q", GOLDEN(golden_drawn_q), 1e-6);
@@ -34,14 +34,14 @@ START_TEST(drawn_takes_other_sizes) {
 }
 END_TEST
 
-START_TEST(one_token_looks_at_itself) {
+START_TEST(one_token_attends_to_itself) {
     run_experiment(experiment, SETTINGS("tokens", "1", "width", "1"), &tree);
     ck_assert(result_tree_value(&tree, "weights.0.0") == 1);
     ck_assert(result_tree_value(&tree, "output.0.0") == result_tree_value(&tree, "v.0.0"));
 }
 END_TEST
 
-START_TEST(worked_is_pytorch) {
+START_TEST(worked_matches_pytorch) {
     run_experiment(experiment, SETTINGS("preset", "worked"), &tree);
     assert_near(&tree, "scores", GOLDEN(golden_worked_scores), 1e-6);
     assert_near(&tree, "scaled", GOLDEN(golden_worked_scaled), 1e-6);
@@ -51,7 +51,7 @@ START_TEST(worked_is_pytorch) {
 }
 END_TEST
 
-START_TEST(causal_head_is_the_notebook) {
+START_TEST(causal_head_matches_the_notebook) {
     run_experiment(experiment, SETTINGS("preset", "causal-head"), &tree);
     assert_near(&tree, "q", GOLDEN(golden_head_q), 1e-6);
     assert_near(&tree, "k", GOLDEN(golden_head_k), 1e-6);
@@ -89,7 +89,7 @@ START_TEST(given_matrices_may_be_cross_attention) {
     ck_assert_uint_eq(result_tree_length(&tree, "query_labels"), 2);
     ck_assert_uint_eq(result_tree_length(&tree, "key_labels"), 3);
     result_tree_free(&tree);
-    /* Matrices alone say which preset is meant. */
+    /* Giving matrices selects the preset. */
     run_experiment(experiment, SETTINGS(CROSS, "mask", "causal"), &tree);
     assert_near(&tree, "weights", GOLDEN(golden_cross_causal_weights), 1e-6);
 }
@@ -133,7 +133,7 @@ START_TEST(matrices_that_do_not_fit_are_faults) {
 }
 END_TEST
 
-/* The best of some, for the machine may be busy. A sanitizer's time says nothing of ours. */
+/* Takes the best of several times, because the machine may be busy. A sanitizer would falsify the time. */
 START_TEST(sixty_four_tokens_take_far_less_than_fifty_milliseconds) {
     double best = 1;
     for (int i = 0; i < 10; i++) {
@@ -152,11 +152,11 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
-    tcase_add_test(tests, drawn_is_pytorch);
+    tcase_add_test(tests, drawn_matches_pytorch);
     tcase_add_test(tests, drawn_takes_other_sizes);
-    tcase_add_test(tests, one_token_looks_at_itself);
-    tcase_add_test(tests, worked_is_pytorch);
-    tcase_add_test(tests, causal_head_is_the_notebook);
+    tcase_add_test(tests, one_token_attends_to_itself);
+    tcase_add_test(tests, worked_matches_pytorch);
+    tcase_add_test(tests, causal_head_matches_the_notebook);
     tcase_add_test(tests, causal_head_can_be_scaled_and_unmasked);
     tcase_add_test(tests, given_matrices_may_be_cross_attention);
     tcase_add_test(tests, a_query_that_sees_nothing_gets_zeros);

@@ -37,7 +37,7 @@ START_TEST(averages_of_one_token_and_of_too_many) {
 }
 END_TEST
 
-START_TEST(scaling_is_pytorch) {
+START_TEST(scaling_matches_pytorch) {
     run_experiment(&experiment_scaling, NULL, &tree);
     ck_assert_uint_eq(result_tree_length(&tree, "rows"), 5);
     for (size_t i = 0; i < 5; i++) {
@@ -65,7 +65,7 @@ START_TEST(a_saturated_softmax_has_little_gradient) {
 }
 END_TEST
 
-START_TEST(scaling_refuses_what_would_not_fit_and_can_be_cancelled) {
+START_TEST(scaling_refuses_sizes_that_do_not_fit_and_can_be_cancelled) {
     assert_rejected(&experiment_scaling, SETTINGS("dimensions", "65536", "samples", "1000"), "samples",
                     "times the largest dimension must be at most 16777216 numbers; got 65536000");
     assert_rejected(&experiment_scaling, SETTINGS("dimensions", "4,0"), "dimensions",
@@ -98,7 +98,7 @@ START_TEST(progress_and_cancelling_reach_the_context) {
 }
 END_TEST
 
-START_TEST(all_faults_come_out_at_once) {
+START_TEST(all_faults_are_reported_at_once) {
     struct parameter_set set;
     struct parameter_faults faults = {0};
     prepare_experiment(
@@ -129,8 +129,8 @@ START_TEST(every_experiment_is_found_by_its_name_and_accepts_its_defaults) {
 }
 END_TEST
 
-/* Every variant of every experiment, with the defaults beside it, is a run that would be accepted. */
-START_TEST(the_variants_of_an_experiment_are_parameters_that_it_accepts) {
+/* Every variant of every experiment, completed with the defaults, would be accepted as a run. */
+START_TEST(an_experiment_accepts_its_own_variants) {
     size_t count = 0;
     for (size_t i = 0; experiment_table[i] != NULL; i++)
         for (size_t j = 0; j < experiment_table[i]->variant_count; j++, count++) {
@@ -159,11 +159,11 @@ static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
     tcase_add_test(tests, three_ways_give_one_average);
     tcase_add_test(tests, averages_of_one_token_and_of_too_many);
-    tcase_add_test(tests, scaling_is_pytorch);
+    tcase_add_test(tests, scaling_matches_pytorch);
     tcase_add_test(tests, a_saturated_softmax_has_little_gradient);
-    tcase_add_test(tests, scaling_refuses_what_would_not_fit_and_can_be_cancelled);
+    tcase_add_test(tests, scaling_refuses_sizes_that_do_not_fit_and_can_be_cancelled);
     tcase_add_test(tests, progress_and_cancelling_reach_the_context);
-    tcase_add_test(tests, all_faults_come_out_at_once);
+    tcase_add_test(tests, all_faults_are_reported_at_once);
     tcase_add_test(tests, every_experiment_is_found_by_its_name_and_accepts_its_defaults);
-    tcase_add_test(tests, the_variants_of_an_experiment_are_parameters_that_it_accepts);
+    tcase_add_test(tests, an_experiment_accepts_its_own_variants);
 }

@@ -1,4 +1,4 @@
-/* What every declaration of every experiment has to state. */
+/* Rules that every parameter declaration of every experiment must follow. */
 #include "core/experiments/experiments.h"
 #include "tests/unit/main.h"
 

@@ -1,5 +1,4 @@
-/* gradient-reach, permutation and cost: against PyTorch where its numbers count, against themselves where
- * time does. */
+/* gradient-reach and permutation against PyTorch, and cost, whose times are compared with each other. */
 #include "tests/reference/golden_experiment.h"
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/main.h"
@@ -12,7 +11,7 @@ static void teardown(void) {
     result_tree_free(&tree);
 }
 
-/* Each value by itself: at step 0 an RNN's gradient is 1e-12 of that at the last. */
+/* Compares each value relative to itself: at step 0 an RNN's gradient is 1e-12 of that at the last step. */
 static void assert_reach(size_t row, const float *gradient, const float *loss, double tolerance) {
     char path[64];
     for (size_t t = 0; t < 60; t++) {
@@ -30,7 +29,7 @@ static void assert_reach(size_t row, const float *gradient, const float *loss, d
     assert_near(&tree, path, &ratio, 1, 2 * tolerance);
 }
 
-START_TEST(gradient_reach_is_pytorch) {
+START_TEST(gradient_reach_matches_pytorch) {
     run_experiment(&experiment_gradient_reach, NULL, &tree);
     ck_assert_uint_eq(result_tree_length(&tree, "rows"), 3);
     assert_reach(0, golden_reach_rnn, golden_reach_rnn_loss, 1e-5);
@@ -42,7 +41,7 @@ START_TEST(gradient_reach_is_pytorch) {
 }
 END_TEST
 
-START_TEST(gradient_reach_measures_what_is_asked) {
+START_TEST(gradient_reach_measures_only_the_requested_models) {
     run_experiment(&experiment_gradient_reach,
                    SETTINGS("models", "lstm", "sequence_length", "2", "examples", "1"), &tree);
     ck_assert_uint_eq(result_tree_length(&tree, "rows"), 1);
@@ -67,7 +66,7 @@ START_TEST(gradient_reach_falls_through_the_subnormal_numbers_to_zero) {
 }
 END_TEST
 
-START_TEST(permutation_is_pytorch) {
+START_TEST(permutation_matches_pytorch) {
     run_experiment(&experiment_permutation, NULL, &tree);
     assert_equal(&tree, "permutation", GOLDEN(golden_permutation_plain_order));
     assert_near(&tree, "original", GOLDEN(golden_permutation_plain_original), 1e-6);
@@ -116,7 +115,7 @@ START_TEST(cost_is_measured) {
 }
 END_TEST
 
-START_TEST(tiles_win_in_memory_where_sequences_are_long) {
+START_TEST(tiles_take_less_memory_for_long_sequences) {
     run_experiment(&experiment_cost, SETTINGS("lengths", "512,1024", "batch", "4", "repeats", "1"), &tree);
     ck_assert_str_eq(result_tree_get(&tree, "rows.1.wins.bytes")->text, "tiled");
     ck_assert_double_gt(result_tree_value(&tree, "rows.1.attention_bytes"), 4 * 4 * 1024 * 1024);
@@ -133,7 +132,7 @@ static double growing_seconds(void *owner) {
     return (double)(pass * (pass + 1) / 2);
 }
 
-START_TEST(cost_is_the_median_by_the_contexts_clock) {
+START_TEST(cost_is_the_median_of_times_on_the_contexts_clock) {
     struct parameter_set set;
     struct parameter_faults faults = {0};
     prepare_experiment(&experiment_cost, SETTINGS("lengths", "4", "batch", "1", "repeats", "3"), &set,
@@ -144,7 +143,7 @@ START_TEST(cost_is_the_median_by_the_contexts_clock) {
     context.host.clock_owner = &calls;
     ck_assert(experiment_cost.run(&context, NULL));
     parameter_set_free(&set);
-    /* In turn: the RNN's passes are the first, fourth and seventh. */
+    /* The models take turns: the RNN's passes are the first, fourth and seventh. */
     ck_assert_uint_eq(calls, 18);
     ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.rnn_ms"), 4000, 1e-9);
     ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.attention_ms"), 5000, 1e-9);
@@ -179,7 +178,7 @@ START_TEST(a_matrix_that_does_not_fit_is_left_out) {
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused) {
+START_TEST(sizes_that_do_not_fit_are_refused) {
     assert_rejected(&experiment_gradient_reach, SETTINGS("sequence_length", "1"), "sequence_length",
                     "must be at least 2 and at most 2000; got 1");
     assert_rejected(&experiment_gradient_reach, SETTINGS("models", "rnn,cnn"), "models",
@@ -203,7 +202,7 @@ START_TEST(what_does_not_fit_is_refused) {
     ck_assert_uint_eq(faults.count, 1);
     parameter_faults_free(&faults);
     parameter_set_free(&set);
-    /* Without positions no T x T matrix is kept. */
+    /* Without positions the model keeps no T x T matrix. */
     prepare_experiment(&experiment_permutation, SETTINGS("sequence_length", "2000", "examples", "1024"), &set,
                        &faults);
     ck_assert_uint_eq(faults.count, 0);
@@ -219,8 +218,8 @@ START_TEST(runs_can_be_cancelled) {
 }
 END_TEST
 
-/* Not only between one model or length and the next. */
-START_TEST(a_pass_is_cancelled_within) {
+/* Cancelling also takes effect within a pass, not only between two models or lengths. */
+START_TEST(a_pass_can_be_cancelled_midway) {
     assert_cancelled_after(&experiment_gradient_reach, SETTINGS("models", "rnn", "examples", "4"), 100);
     assert_cancelled_after(&experiment_gradient_reach, SETTINGS("models", "lstm", "examples", "4"), 100);
     assert_cancelled_after(&experiment_permutation, SETTINGS("examples", "64"), 100);
@@ -231,16 +230,16 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
-    tcase_add_test(tests, gradient_reach_is_pytorch);
-    tcase_add_test(tests, gradient_reach_measures_what_is_asked);
+    tcase_add_test(tests, gradient_reach_matches_pytorch);
+    tcase_add_test(tests, gradient_reach_measures_only_the_requested_models);
     tcase_add_test(tests, gradient_reach_falls_through_the_subnormal_numbers_to_zero);
-    tcase_add_test(tests, permutation_is_pytorch);
+    tcase_add_test(tests, permutation_matches_pytorch);
     tcase_add_test(tests, permutation_matters_with_positions);
     tcase_add_test(tests, cost_is_measured);
-    tcase_add_test(tests, tiles_win_in_memory_where_sequences_are_long);
-    tcase_add_test(tests, cost_is_the_median_by_the_contexts_clock);
+    tcase_add_test(tests, tiles_take_less_memory_for_long_sequences);
+    tcase_add_test(tests, cost_is_the_median_of_times_on_the_contexts_clock);
     tcase_add_test(tests, a_matrix_that_does_not_fit_is_left_out);
-    tcase_add_test(tests, what_does_not_fit_is_refused);
+    tcase_add_test(tests, sizes_that_do_not_fit_are_refused);
     tcase_add_test(tests, runs_can_be_cancelled);
-    tcase_add_test(tests, a_pass_is_cancelled_within);
+    tcase_add_test(tests, a_pass_can_be_cancelled_midway);
 }

@@ -1,4 +1,4 @@
-/* Results: what the composites write, and what becomes of numbers that are not finite. */
+/* Results: writing composite values, and numbers that are not finite. */
 #include "tests/unit/core/experiments/result_tree.h"
 #include "tests/unit/main.h"
 
@@ -65,7 +65,7 @@ START_TEST(matrices_are_arrays_of_rows) {
 }
 END_TEST
 
-/* The examples of RFC 4648, and what lies above 127. */
+/* The examples of RFC 4648, and bytes above 127. */
 START_TEST(bytes_are_base64) {
     static const char *const expected[] = {"", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
     const uint8_t high[] = {0xfb, 0xef, 0xff};

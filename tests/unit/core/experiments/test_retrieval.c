@@ -1,4 +1,4 @@
-/* Retrieval with files made up in memory and random weights: splits, cache, threads, and every complaint. */
+/* Retrieval with random weights and files made up in memory: splits, cache, threads, and every error. */
 #include "core/parameters/parse.h"
 #include "core/pretrained/nearest.h"
 #include "tests/unit/core/experiments/run_experiment.h"
@@ -11,7 +11,7 @@
 
 enum { IMAGES = 230, ROWS = 6, COLUMNS = 5, PIXELS = ROWS * COLUMNS, CLASSES = 4, CACHE_ENTRIES = 16 };
 
-/* What stands in for the server: three files and a cache. */
+/* Stands in for the server: three files and a cache. */
 struct fake_source {
     struct idx_bytes weights, images, labels;
     size_t decoded;
@@ -94,7 +94,7 @@ static void setup(void) {
     numpy_generator_seed(&generator, 3);
     for (size_t i = 0; i < IMAGES; i++) {
         labels[i] = (uint8_t)(i % CLASSES);
-        /* Each class lights a row of its own. */
+        /* Each class has its own bright row. */
         for (size_t j = 0; j < PIXELS; j++)
             pixels[i * PIXELS + j] =
                 (uint8_t)(numpy_integer(&generator, 0, 60) + (j / COLUMNS == labels[i] ? 120 : 0));
@@ -187,7 +187,7 @@ START_TEST(one_split_takes_the_first_images) {
         ck_assert(result_tree_value(&tree, path) == index - 20);
     }
     ck_assert(result_tree_value(&tree, "neighbours.2.raw_pixels.0.right") == 1);
-    /* In base64 four characters hold three bytes: these are the pixels 6 to 8. */
+    /* Four characters of base64 encode three bytes, so these are pixels 6 to 8. */
     const char *pixels = result_tree_get(&tree, "images.0.pixels")->text;
     ck_assert_uint_eq(strlen(pixels), (PIXELS + 2) / 3 * 4);
     struct result_tree bytes = {0};
@@ -247,7 +247,7 @@ START_TEST(several_splits_are_numpys_permutations) {
 }
 END_TEST
 
-/* With few queries and fewer images to choose from, splits differ in how many are found. */
+/* With few queries and even fewer images to choose from, splits differ in the number of hits. */
 START_TEST(the_spread_is_that_of_the_splits) {
     enum { SPLITS = 8, QUERIES = 7 };
     run_well(SETTINGS("size", "32", "queries", "7", "database", "2", "splits", "8", "pool", "230"), NULL);
@@ -270,7 +270,7 @@ START_TEST(the_spread_is_that_of_the_splits) {
 }
 END_TEST
 
-START_TEST(embeddings_are_kept_for_the_next_run) {
+START_TEST(embeddings_are_cached_for_the_next_run) {
     run_well(SETTINGS(SMALL), NULL);
     ck_assert(result_tree_value(&tree, "embedded") == 200);
     double similarity = result_tree_value(&tree, "neighbours.0.mobilenet_v2.0.similarity");
@@ -279,7 +279,7 @@ START_TEST(embeddings_are_kept_for_the_next_run) {
     ck_assert_uint_eq(source.decoded, 1);
     ck_assert(result_tree_value(&tree, "neighbours.0.mobilenet_v2.0.similarity") == similarity);
     ck_assert(result_tree_value(&tree, "parameter_count") == 2257984);
-    /* More images: only the block that is missing. Other weights, other images, another size: all anew. */
+    /* More images need only the missing block. Other weights, images or sizes need all embeddings again. */
     run_well(SETTINGS("size", "32", "queries", "20", "database", "210"), NULL);
     ck_assert(result_tree_value(&tree, "embedded") == 30);
     source.weights.bytes[0] = 9;
@@ -335,7 +335,7 @@ START_TEST(threads_do_not_change_a_bit) {
 }
 END_TEST
 
-START_TEST(missing_files_are_named_with_where_they_come_from) {
+START_TEST(missing_files_are_named_with_their_source) {
     free(source.weights.bytes);
     free(source.labels.bytes);
     source.weights.bytes = source.labels.bytes = NULL;
@@ -378,8 +378,8 @@ START_TEST(values_must_fit_together) {
 }
 END_TEST
 
-/* The published files and the network take 84 MB, an image of the database twice its pixels and twice its
- * embedding as floats. */
+/* The published files and the network take 84 MB. An image of the database takes twice its pixels and twice
+ * its embedding, as floats. */
 START_TEST(a_run_that_would_take_too_much_memory_is_refused) {
     static const struct {
         unsigned long long limit;
@@ -431,7 +431,7 @@ START_TEST(bad_files_end_the_run_with_a_reason) {
 }
 END_TEST
 
-START_TEST(a_cancelled_run_says_so) {
+START_TEST(a_cancelled_run_reports_it) {
     struct parameter_set set;
     struct parameter_faults faults = {0};
     struct error error = {0};
@@ -445,7 +445,7 @@ START_TEST(a_cancelled_run_says_so) {
 }
 END_TEST
 
-START_TEST(nearest_come_first_and_of_equals_the_lower_row) {
+START_TEST(the_nearest_and_of_equals_the_lower_row_come_first) {
     float database[] = {1, 0, 0, 1, 3, 4, 0, 2, 0, 0}, queries[] = {0, 5, 0, 0}, workspace[NEAREST_BATCH * 5];
     struct neighbour neighbours[2 * 3];
     nearest_normalize_rows(database, 5, 2);
@@ -468,12 +468,12 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, the_database_may_come_first);
     tcase_add_test(tests, several_splits_are_numpys_permutations);
     tcase_add_test(tests, the_spread_is_that_of_the_splits);
-    tcase_add_test(tests, embeddings_are_kept_for_the_next_run);
+    tcase_add_test(tests, embeddings_are_cached_for_the_next_run);
     tcase_add_test(tests, threads_do_not_change_a_bit);
-    tcase_add_test(tests, missing_files_are_named_with_where_they_come_from);
+    tcase_add_test(tests, missing_files_are_named_with_their_source);
     tcase_add_test(tests, values_must_fit_together);
     tcase_add_test(tests, a_run_that_would_take_too_much_memory_is_refused);
     tcase_add_test(tests, bad_files_end_the_run_with_a_reason);
-    tcase_add_test(tests, a_cancelled_run_says_so);
-    tcase_add_test(tests, nearest_come_first_and_of_equals_the_lower_row);
+    tcase_add_test(tests, a_cancelled_run_reports_it);
+    tcase_add_test(tests, the_nearest_and_of_equals_the_lower_row_come_first);
 }

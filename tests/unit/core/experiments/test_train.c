@@ -1,4 +1,4 @@
-/* The train experiment from its parameters to its result, and inspections of what it trained. */
+/* The train experiment from its parameters to its result, and inspections of the trained model. */
 #include "core/layers/positions/position.h"
 #include "core/model/models.h"
 #include "core/random/torch_random.h"
@@ -14,7 +14,7 @@
 
 static const struct experiment *const experiment = &experiment_train;
 
-/* What a run told, and the weights it ended with. */
+/* Everything that a run reported, and its final weights. */
 struct run {
     struct parameter_set set;
     struct result_tree tree;
@@ -64,7 +64,7 @@ static struct inspection *inspect(const struct run *run) {
     return inspection;
 }
 
-START_TEST(defaults_are_the_chapters) {
+START_TEST(defaults_match_the_chapter) {
     struct parameter_set set;
     struct parameter_faults faults = {0};
     prepare_experiment(experiment, NULL, &set, &faults);
@@ -86,7 +86,7 @@ START_TEST(defaults_are_the_chapters) {
 }
 END_TEST
 
-/* The run of the chapter: where PyTorch ends, this ends. */
+/* The chapter's run must end with PyTorch's result. */
 START_TEST(attention_ends_where_pytorch_ends) {
     char seed[8];
     struct run run;
@@ -196,7 +196,7 @@ START_TEST(absurd_sizes_are_refused_without_overflow) {
 }
 END_TEST
 
-START_TEST(inspections_answer) {
+START_TEST(inspections_give_every_answer) {
     struct run run;
     ck_assert(train(&run, SETTINGS("epochs", "1", "train_examples", "64", "test_examples", "10",
                                    "sequence_length", "5")));
@@ -246,8 +246,8 @@ START_TEST(inspections_answer) {
 }
 END_TEST
 
-/* What was asked before leaves no trace. */
-START_TEST(an_answer_depends_on_its_own_question_alone) {
+/* Earlier requests leave no trace. */
+START_TEST(an_answer_depends_only_on_its_own_question) {
     static const char *const models[] = {"rnn", "lstm", "attention", "transformer"};
     static const char *const positions[] = {"learned", "none"};
     static const float large[] = {1e10F, -1e10F, 1e10F, 1e15F, -1e15F}, small[] = {0.5F, -1};
@@ -267,7 +267,7 @@ START_TEST(an_answer_depends_on_its_own_question_alone) {
 }
 END_TEST
 
-/* Over the first 200 test examples and no more. */
+/* The mean is over the first 200 test examples and no more. */
 START_TEST(the_mean_attention_is_that_of_200_examples) {
     enum { EXAMPLES = 200, STEPS = 4 };
     struct run run;
@@ -291,7 +291,7 @@ START_TEST(the_mean_attention_is_that_of_200_examples) {
 }
 END_TEST
 
-START_TEST(of_equal_keys_the_first_is_the_most_attended) {
+START_TEST(the_first_of_equal_keys_is_the_most_attended) {
     struct run run;
     size_t key = SIZE_MAX;
     ck_assert(train(&run, SETTINGS("epochs", "1", "train_examples", "64", "test_examples", "10",
@@ -305,13 +305,13 @@ START_TEST(of_equal_keys_the_first_is_the_most_attended) {
 }
 END_TEST
 
-START_TEST(a_cancelled_run_says_so) {
+START_TEST(a_cancelled_run_reports_it) {
     assert_cancelled(experiment, SETTINGS("epochs", "1"));
 }
 END_TEST
 
-/* Asks at every example drawn: that of a million takes seconds. */
-START_TEST(drawing_is_cancelled_within) {
+/* The run must check for cancelling at every example that it draws: drawing a million takes seconds. */
+START_TEST(drawing_can_be_cancelled_midway) {
     static const char *const names[] = {"first-element", "reviews"};
     struct task_request request = {.name = names[_i], .train_examples = 64, .test_examples = 64};
     for (size_t calls = 1; calls <= 128; calls += 21) {
@@ -325,7 +325,7 @@ START_TEST(drawing_is_cancelled_within) {
 }
 END_TEST
 
-START_TEST(drawing_weights_is_cancelled_within) {
+START_TEST(drawing_weights_can_be_cancelled_midway) {
     const struct model_options options = {
         .steps = 4, .class_count = 2, .width = 4, .position = &position_learned};
     struct model model = model_build(model_find("attention"), &options);
@@ -340,12 +340,12 @@ START_TEST(drawing_weights_is_cancelled_within) {
 }
 END_TEST
 
-/* A run of a single step asks many times, more often than it does while it draws and encodes its examples: by
- * time steps in recurrent layers, by examples in attention. */
-START_TEST(a_step_is_cancelled_within) {
+/* Within a single step a run checks for cancelling many times: per time step in recurrent layers, per example
+ * in attention. That must be more often than it checks while it draws and encodes its examples. */
+START_TEST(a_step_can_be_cancelled_midway) {
     static const struct {
         const char *model, *position, *task;
-        size_t while_drawing; /* and encoding, 128 examples */
+        size_t while_drawing; /* checks while it draws and encodes 128 examples */
     } runs[] = {
         {"rnn", "none", "first-element", 128},       {"lstm", "none", "first-element", 128},
         {"attention", "none", "first-element", 128}, {"attention", "learned", "first-element", 128},
@@ -361,18 +361,18 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, defaults_are_the_chapters);
+    tcase_add_test(tests, defaults_match_the_chapter);
     tcase_add_loop_test(tests, attention_ends_where_pytorch_ends, 0, COUNT_OF(golden_attention));
     tcase_add_loop_test(tests, every_model_trains_on_every_task, 0, 12);
     tcase_add_test(tests, the_transformer_learns_reviews);
     tcase_add_test(tests, bad_parameters_are_faults);
     tcase_add_test(tests, absurd_sizes_are_refused_without_overflow);
-    tcase_add_test(tests, inspections_answer);
-    tcase_add_loop_test(tests, an_answer_depends_on_its_own_question_alone, 0, 8);
+    tcase_add_test(tests, inspections_give_every_answer);
+    tcase_add_loop_test(tests, an_answer_depends_only_on_its_own_question, 0, 8);
     tcase_add_test(tests, the_mean_attention_is_that_of_200_examples);
-    tcase_add_test(tests, of_equal_keys_the_first_is_the_most_attended);
-    tcase_add_test(tests, a_cancelled_run_says_so);
-    tcase_add_loop_test(tests, drawing_is_cancelled_within, 0, 2);
-    tcase_add_test(tests, drawing_weights_is_cancelled_within);
-    tcase_add_loop_test(tests, a_step_is_cancelled_within, 0, 6);
+    tcase_add_test(tests, the_first_of_equal_keys_is_the_most_attended);
+    tcase_add_test(tests, a_cancelled_run_reports_it);
+    tcase_add_loop_test(tests, drawing_can_be_cancelled_midway, 0, 2);
+    tcase_add_test(tests, drawing_weights_can_be_cancelled_midway);
+    tcase_add_loop_test(tests, a_step_can_be_cancelled_midway, 0, 6);
 }

@@ -12,7 +12,7 @@ static void teardown(void) {
     result_tree_free(&tree);
 }
 
-START_TEST(one_block_is_pytorch) {
+START_TEST(one_block_matches_pytorch) {
     run_experiment(experiment, NULL, &tree);
     assert_equal(&tree, "input", GOLDEN(golden_block_input));
     assert_near(&tree, "output", GOLDEN(golden_block_output), 1e-6);
@@ -25,7 +25,7 @@ START_TEST(one_block_is_pytorch) {
 }
 END_TEST
 
-START_TEST(stacked_blocks_are_pytorch) {
+START_TEST(stacked_blocks_match_pytorch) {
     run_experiment(experiment,
                    SETTINGS("seed", "7", "batch", "1", "tokens", "5", "width", "12", "heads", "3",
                             "feedforward_width", "20", "activation", "relu", "layers", "2"),
@@ -59,14 +59,14 @@ START_TEST(bad_sizes_are_faults) {
     assert_rejected(experiment, SETTINGS("width", "1024", "feedforward_width", "8192", "layers", "48"),
                     "layers", "would take 4033 MB of memory with these widths; at most 1074 MB are allowed");
     assert_cancelled(experiment, NULL);
-    assert_cancelled_after(experiment, SETTINGS("layers", "4"), 6); /* while drawing as well as in the pass */
+    assert_cancelled_after(experiment, SETTINGS("layers", "4"), 6); /* both while drawing and in the pass */
 }
 END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
-    tcase_add_test(tests, one_block_is_pytorch);
-    tcase_add_test(tests, stacked_blocks_are_pytorch);
+    tcase_add_test(tests, one_block_matches_pytorch);
+    tcase_add_test(tests, stacked_blocks_match_pytorch);
     tcase_add_test(tests, the_parts_add_up);
     tcase_add_test(tests, bad_sizes_are_faults);
 }

@@ -135,7 +135,7 @@ static void free_told(struct told *told) {
     free(told->checkpoint);
 }
 
-START_TEST(first_64_losses_are_pytorchs) {
+START_TEST(first_64_losses_match_pytorch) {
     static const char *const seeds[] = {"0", "1", "2"};
     struct told told = {0};
     train(seeds[_i], NULL, &told);
@@ -175,7 +175,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, tensors_have_the_names_and_shapes_of_nn_gru);
     tcase_add_test(tests, the_layer_is_pytorchs);
     tcase_add_test(tests, gradients_are_those_of_differences_with_padding_too);
-    tcase_add_loop_test(tests, first_64_losses_are_pytorchs, 0, 3);
+    tcase_add_loop_test(tests, first_64_losses_match_pytorch, 0, 3);
     tcase_add_test(tests, an_interrupted_run_ends_with_the_same_weights);
     tcase_add_test(tests, other_experiments_take_it);
 }

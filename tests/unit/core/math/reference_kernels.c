@@ -1,4 +1,4 @@
-/* The kernels as their formulas are written, with the C library's functions: see reference_kernels.h. */
+/* The kernels, written like their formulas with the C library's functions: see reference_kernels.h. */
 #include "tests/unit/core/math/reference_kernels.h"
 
 #include "core/math/block_kernels.h"

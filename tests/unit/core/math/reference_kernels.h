@@ -11,7 +11,7 @@
 
 extern const struct kernels kernels_reference;
 
-/* The parts of the table that reference_attention_kernels.c holds. */
+/* The parts of the table that reference_attention_kernels.c defines. */
 void reference_attention_head_forward(const struct attention_head *head, float *weights, float *context);
 void reference_attention_head_backward(const struct attention_head *head, const float *weights,
                                        const struct attention_head_gradients *gradients);

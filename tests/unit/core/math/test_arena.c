@@ -1,4 +1,4 @@
-/* The arena: what it hands out is aligned, zero and within its block, and sizes never wrap around. */
+/* The arena: its memory is aligned, zeroed and within the block, and sizes never wrap around. */
 #include "core/math/arena.h"
 #include "tests/unit/main.h"
 
@@ -9,11 +9,11 @@
 static const size_t sizes[] = {1, 63, 64, 65, 100, 1000, 4096};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-START_TEST(what_is_handed_out_is_aligned_zero_and_apart) {
+START_TEST(allocations_are_aligned_zeroed_and_disjoint) {
     struct arena measure = arena_measuring(), arena;
     for (size_t i = 0; i < SIZES; i++)
         ck_assert_ptr_null(arena_allocate(&measure, sizes[i], 1));
-    /* Blocks of several sizes, which the system aligns as it likes. */
+    /* The system may align blocks of different sizes differently. */
     for (size_t more = 0; more < 20; more++) {
         unsigned char *end = NULL;
         ck_assert(arena_init(&arena, measure.used + 100 * more, NULL));
@@ -33,7 +33,7 @@ START_TEST(what_is_handed_out_is_aligned_zero_and_apart) {
 }
 END_TEST
 
-START_TEST(any_size_is_enough_for_itself) {
+START_TEST(an_arena_of_any_size_has_room_for_that_size) {
     for (size_t size = 1; size <= 200; size++) {
         struct arena arena;
         ck_assert(arena_init(&arena, size, NULL));
@@ -61,7 +61,7 @@ START_TEST(sizes_beyond_memory_are_refused) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_test(tests, what_is_handed_out_is_aligned_zero_and_apart);
-    tcase_add_test(tests, any_size_is_enough_for_itself);
+    tcase_add_test(tests, allocations_are_aligned_zeroed_and_disjoint);
+    tcase_add_test(tests, an_arena_of_any_size_has_room_for_that_size);
     tcase_add_test(tests, sizes_beyond_memory_are_refused);
 }

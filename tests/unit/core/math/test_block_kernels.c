@@ -1,5 +1,5 @@
-/* The kernels of a transformer block: those of every set against the reference, at sizes that leave tails of
- * every length, and a block that skips padding against one that does not. */
+/* The kernels of a transformer block: every set of lanes against the reference, at sizes that leave tails of
+ * every length; and a block that skips padding against one that does not. */
 #include "core/layers/blocks/encoder_block.h"
 #include "core/layers/masked_mean.h"
 #include "core/math/attention_head.h"
@@ -13,7 +13,7 @@ enum { LARGEST = 1 << 14, HEADS = 2 };
 
 static const struct kernels *chosen;
 
-/* Every test is run for every table; returns its number without that. */
+/* Each test runs with every table. Chooses the table for `index`, and returns the test's own index. */
 static size_t choose(int index) {
     const struct kernels *tables[KERNELS_LISTED];
     size_t count = kernels_list(tables);
@@ -48,7 +48,7 @@ START_TEST(layer_norms_agree) {
     ck_assert_mem_eq(fast[2], plain[2], width * sizeof(float));
     ck_assert_mem_eq(fast[3], plain[3], width * sizeof(float));
     layer_check_equal("gradient", fast[1], plain[1], count * width, 1e-6);
-    /* The weight's gradient does not depend on whether the input's is wanted, nor the other way round. */
+    /* The weight's gradient must be the same whether or not the input's is requested, and vice versa. */
     memcpy(fast[0], drawn[3], sizeof fast[0]);
     chosen->layer_norm_backward(&rows, fast[0], fast[0], NULL, NULL);
     ck_assert_mem_eq(fast[0], fast[1], count * width * sizeof(float));
@@ -74,7 +74,7 @@ START_TEST(elementwise_kernels_agree) {
 }
 END_TEST
 
-/* Two heads of one example side by side, so that nothing may be written outside a head's columns. */
+/* Runs two heads of one example side by side: a kernel must not write outside its head's columns. */
 static void run_heads(const struct kernels *kernels, struct attention_head *head, float (*out)[LARGEST]) {
     const size_t size = head->steps * head->row;
     float *context = out[0], *weights = out[1], *scores = out[3];
@@ -124,7 +124,7 @@ START_TEST(attention_heads_agree) {
 }
 END_TEST
 
-/* 16 rows go into a sum of their own, 16 sums into the next: 4,100 rows need every level. */
+/* A level sums 16 rows, the next level 16 of those sums, and so on: 4,100 rows need every level. */
 START_TEST(column_sums_use_every_level) {
     static float matrix[4100 * 40];
     float sums[40], expected[40];
@@ -176,14 +176,14 @@ static struct layer_run run_block(bool skips_padding, enum activation activation
     run.pass.kernels = chosen;
     memcpy(run.parameters, drawn[0], layer.parameter_count * sizeof(float));
     memcpy(run.input, drawn[1], run.input_count * sizeof(float));
-    /* As the mean over the steps present sends it back. */
+    /* The gradient that a mean over the present steps sends back. */
     for (size_t i = 0; i < run.output_count; i++)
         run.grad_output[i] = present[i / WIDTH] ? drawn[2][i] : 0;
     layer_run_forward(&run);
     return run;
 }
 
-START_TEST(skipping_padding_changes_nothing_that_is_read) {
+START_TEST(skipping_padding_changes_no_value_that_is_read) {
     size_t variant = choose(_i);
     enum activation activation = variant % 2 == 0 ? ACTIVATION_RELU : ACTIVATION_GELU;
     enum attention_mask mask = variant / 2 == 0 ? ATTENTION_MASK_NONE : ATTENTION_MASK_CAUSAL;
@@ -221,5 +221,5 @@ static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, attention_heads_agree, count, (ATTENTION_HEAD_MAXIMUM_STEPS + 1) * count);
     tcase_add_loop_test(tests, column_sums_use_every_level, 1, 41);
     tcase_add_loop_test(tests, linear_product_adds_its_row, 1, 40);
-    tcase_add_loop_test(tests, skipping_padding_changes_nothing_that_is_read, 0, 4 * count);
+    tcase_add_loop_test(tests, skipping_padding_changes_no_value_that_is_read, 0, 4 * count);
 }

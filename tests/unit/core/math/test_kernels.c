@@ -14,7 +14,7 @@ enum { LONGEST = 4096 };
 static float plain[LONGEST], fast[LONGEST], other[LONGEST], third[LONGEST];
 static const struct kernels *chosen;
 
-/* Every test is run for every table; returns its number without that. */
+/* Each test runs with every table. Chooses the table for `index`, and returns the test's own index. */
 static size_t choose(int index) {
     const struct kernels *tables[KERNELS_LISTED];
     size_t count = kernels_list(tables);
@@ -28,7 +28,7 @@ static void draw(float *values, size_t count, uint64_t seed, double deviation) {
     torch_normal(&generator, values, count, 0, deviation);
 }
 
-/* Relative to the expected value, from `floor` up. */
+/* Relative to the expected value, or to `floor` if that is larger. */
 static void compare(const float *got, const float *expected, size_t count, float tolerance, float floor) {
     for (size_t i = 0; i < count; i++) {
         float allowed = tolerance * fmaxf(fabsf(expected[i]), floor);
@@ -63,7 +63,7 @@ START_TEST(extremes_of_tanh) {
 }
 END_TEST
 
-/* exp, as softmax uses it: of values up to 0. */
+/* exp as in softmax, which applies it to values up to 0. */
 START_TEST(extremes_of_softmax) {
     choose(_i);
     float row[] = {0, -0.0F, -1e-30F, -80, -200, -INFINITY};
@@ -74,7 +74,7 @@ START_TEST(extremes_of_softmax) {
 }
 END_TEST
 
-/* A row is shifted by its own largest value, not by what its tail is filled up with. */
+/* A row is shifted by its own largest value, not by the filling of its tail. */
 START_TEST(softmax_of_very_negative_values) {
     const size_t columns = choose(_i);
     float row[40], largest = 0;
@@ -90,7 +90,7 @@ START_TEST(softmax_of_very_negative_values) {
 }
 END_TEST
 
-/* sigmoid, as the gates of an LSTM use it: the input gate's values are in the first rows of `gates`. */
+/* sigmoid as in the gates of an LSTM. The input gate's values are in the first rows of `gates`. */
 START_TEST(extremes_of_sigmoid) {
     choose(_i);
     float gates[4][EXTREMES] = {0}, cell[EXTREMES], cell_tanh[EXTREMES], hidden[EXTREMES];
@@ -230,8 +230,8 @@ START_TEST(adam_steps) {
 }
 END_TEST
 
-/* The first step of torch.optim.Adam is lr g / (|g| + 1e-8), which gradients as small as that see. */
-START_TEST(adams_epsilon_stands_beside_the_corrected_root) {
+/* The first step of torch.optim.Adam is lr g / (|g| + 1e-8); the 1e-8 shows for gradients of that size. */
+START_TEST(adam_adds_epsilon_to_the_corrected_root) {
     choose(_i);
     static const float gradients[] = {1e-8F, -1e-8F, 3e-9F, 1e-7F, 0};
     enum { COUNT = sizeof gradients / sizeof *gradients };
@@ -261,7 +261,7 @@ static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, column_sums_and_tanh_backward, count, 40 * count);
     tcase_add_loop_test(tests, lstm_steps, count, 40 * count);
     tcase_add_loop_test(tests, adam_steps, count, 40 * count);
-    tcase_add_loop_test(tests, adams_epsilon_stands_beside_the_corrected_root, 0, count);
+    tcase_add_loop_test(tests, adam_adds_epsilon_to_the_corrected_root, 0, count);
 #if defined(__x86_64__)
     tcase_add_loop_test(tests, avx512_gives_the_bits_of_avx2, 1, 64);
 #endif

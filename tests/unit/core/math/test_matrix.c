@@ -1,4 +1,4 @@
-/* Matrix products against sums in double, for shapes with every kind of tail, small and large. */
+/* Matrix products against sums in double, for small and large shapes with every kind of tail. */
 #include "core/math/matrix.h"
 #include "core/math/matrix_kernels.h"
 #include "core/random/torch_random.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows are this much longer than they need to be. */
+/* Rows are this many numbers longer than necessary. */
 enum { SLACK = 3 };
 
 static const size_t shapes[][3] = {{1, 1, 1},     {6, 16, 8},   {7, 17, 5},   {13, 9, 3},    {16, 128, 32},
@@ -85,7 +85,7 @@ static size_t list_tables(const struct matrix_kernels *tables[4]) {
     return count;
 }
 
-/* Which of the small kernels runs must not show in a result. */
+/* The result must not depend on which small kernel runs. */
 START_TEST(small_products_agree_to_the_bit) {
     size_t m = shapes[_i][0], n = shapes[_i][1], k = shapes[_i][2], c_stride = n + SLACK;
     const struct matrix_kernels *tables[4];

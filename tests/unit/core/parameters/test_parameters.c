@@ -1,4 +1,4 @@
-/* Parameters: every check with its message, defaults, copies, the command line's notation, nearest names. */
+/* Parameters: every check and its message, defaults, copies, the command line's notation, nearest names. */
 #include "core/parameters/parse.h"
 #include "tests/unit/main.h"
 
@@ -9,7 +9,7 @@
 static const char *const masks[] = {"none", "causal", NULL};
 static const char *const models[] = {"rnn", "lstm", "attention", NULL};
 
-/* Choices from a table, and parameters that count for some of them. */
+/* Choices from a table, and parameters that apply only to some of them. */
 static const char *gait_name(size_t index) {
     static const char *const names[] = {"walk", "trot", "canter"};
     return index < 3 ? names[index] : NULL;
@@ -20,7 +20,7 @@ static const char *gait_title(size_t index) {
     return titles[index];
 }
 
-/* "bounce" counts for all but walking, "lead" for cantering alone, "speed" for all. */
+/* "bounce" applies to all choices except walking, "lead" only to cantering, "speed" to all. */
 static bool gait_counts(const char *gait, const char *name) {
     if (strcmp(name, "bounce") == 0)
         return strcmp(gait, "walk") != 0;
@@ -72,7 +72,7 @@ static void teardown(void) {
     parameter_faults_free(&faults);
 }
 
-/* The setting failed, the value stayed unset, and the one new fault says so in these words. */
+/* Asserts that setting the value failed and left it unset, and that the only new fault has this message. */
 static void assert_fault(bool taken, size_t index, const char *message) {
     ck_assert(!taken);
     ck_assert(!set.values[index].is_set);
@@ -86,7 +86,7 @@ static void assert_text_fault(size_t index, const char *text, const char *messag
     assert_fault(parameter_set_from_text(&set, index, text, &faults), index, message);
 }
 
-START_TEST(what_is_cut_ends_with_a_whole_character) {
+START_TEST(a_truncated_text_ends_with_a_whole_character) {
     char name[100], message[100];
     struct error error = {0};
     for (size_t before = 56; before < 64; before++) {
@@ -135,7 +135,7 @@ START_TEST(numbers_keep_to_their_range) {
 }
 END_TEST
 
-START_TEST(whole_numbers_and_reals_stand_for_each_other_where_equal) {
+START_TEST(equal_integers_and_reals_stand_for_each_other) {
     ck_assert(parameter_set_integer(&set, LEARNING_RATE, 1, &faults));
     ck_assert(parameter_real(&set, "learning_rate") == 1.0);
     ck_assert(parameter_set_real(&set, EPOCHS, 3.0, &faults));
@@ -180,8 +180,8 @@ START_TEST(choices_and_texts) {
 }
 END_TEST
 
-START_TEST(long_texts_are_quoted_in_part_and_between_characters) {
-    /* One byte before them puts the cut between the characters' two. */
+START_TEST(long_texts_are_quoted_in_part_and_cut_between_characters) {
+    /* One byte before them moves the cut to the middle of a two-byte character. */
     for (size_t before = 0; before < 2; before++) {
         char text[202] = "x";
         for (size_t i = before; i < before + 200; i += 2) {
@@ -271,7 +271,7 @@ START_TEST(command_line_notation) {
 }
 END_TEST
 
-START_TEST(defaults_fill_in_what_is_unset) {
+START_TEST(defaults_fill_in_unset_values) {
     ck_assert(parameter_set_integer(&set, EPOCHS, 7, &faults));
     ck_assert(parameter_set_apply_defaults(&set, NULL));
     ck_assert_int_eq(parameter_integer(&set, "epochs"), 7);
@@ -286,7 +286,7 @@ START_TEST(defaults_fill_in_what_is_unset) {
 }
 END_TEST
 
-START_TEST(a_default_that_breaks_its_declaration_is_our_fault) {
+START_TEST(a_default_that_violates_its_declaration_is_an_internal_error) {
     const struct parameter_declaration broken = {
         .name = "epochs", .type = PARAMETER_INTEGER, .minimum = 1, .maximum = 2, .default_number = 3};
     struct parameter_set broken_set;
@@ -351,7 +351,7 @@ static void assert_meaning(struct parameter_declaration declaration, const char 
     ck_assert_str_eq(parameter_meaning(&declaration, text), expected);
 }
 
-START_TEST(a_meaning_says_for_which_choices_the_parameter_counts) {
+START_TEST(a_meaning_says_to_which_choices_the_parameter_applies) {
     const struct parameter_condition *gait = &of_gait;
     assert_meaning((struct parameter_declaration){.name = "lead", .meaning = "Which leg.", .condition = gait},
                    "Which leg (canter only).");
@@ -363,7 +363,7 @@ START_TEST(a_meaning_says_for_which_choices_the_parameter_counts) {
 }
 END_TEST
 
-START_TEST(a_meaning_names_what_a_text_may_be_and_is_cut_where_it_is_long) {
+START_TEST(a_meaning_lists_the_possible_texts_and_truncates_a_long_list) {
     struct parameter_declaration declaration = {
         .name = "task", .type = PARAMETER_TEXT, .choice_table = &gaits, .meaning = "or your own."};
     assert_meaning(declaration, "walk, trot, canter, or your own.");
@@ -388,22 +388,22 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, what_is_cut_ends_with_a_whole_character);
+    tcase_add_test(tests, a_truncated_text_ends_with_a_whole_character);
     tcase_add_test(tests, numbers_keep_to_their_range);
-    tcase_add_test(tests, whole_numbers_and_reals_stand_for_each_other_where_equal);
+    tcase_add_test(tests, equal_integers_and_reals_stand_for_each_other);
     tcase_add_test(tests, wrong_types_are_faults);
     tcase_add_test(tests, choices_and_texts);
-    tcase_add_test(tests, long_texts_are_quoted_in_part_and_between_characters);
+    tcase_add_test(tests, long_texts_are_quoted_in_part_and_cut_between_characters);
     tcase_add_test(tests, lists);
     tcase_add_test(tests, matrices);
     tcase_add_test(tests, command_line_notation);
-    tcase_add_test(tests, defaults_fill_in_what_is_unset);
-    tcase_add_test(tests, a_default_that_breaks_its_declaration_is_our_fault);
+    tcase_add_test(tests, defaults_fill_in_unset_values);
+    tcase_add_test(tests, a_default_that_violates_its_declaration_is_an_internal_error);
     tcase_add_test(tests, copies_are_deep);
     tcase_add_test(tests, setting_again_replaces_and_a_fault_unsets);
     tcase_add_test(tests, faults_are_collected);
     tcase_add_test(tests, nearest_names);
-    tcase_add_test(tests, a_meaning_says_for_which_choices_the_parameter_counts);
-    tcase_add_test(tests, a_meaning_names_what_a_text_may_be_and_is_cut_where_it_is_long);
+    tcase_add_test(tests, a_meaning_says_to_which_choices_the_parameter_applies);
+    tcase_add_test(tests, a_meaning_lists_the_possible_texts_and_truncates_a_long_list);
     tcase_add_test(tests, choices_may_come_from_a_table);
 }

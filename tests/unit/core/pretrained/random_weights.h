@@ -1,5 +1,4 @@
-/* Random weights in Keras' layout for a network of any shape, drawn as make_mobilenet_golden.py draws them.
- */
+/* Random weights in Keras' layout for a network of any shape, drawn as in make_mobilenet_golden.py. */
 #ifndef ATTNLAB_TESTS_UNIT_CORE_PRETRAINED_RANDOM_WEIGHTS_H
 #define ATTNLAB_TESTS_UNIT_CORE_PRETRAINED_RANDOM_WEIGHTS_H
 

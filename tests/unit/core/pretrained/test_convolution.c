@@ -14,7 +14,7 @@
 
 enum { CHANNELS = 3, SIDE = 3, TAPS = SIDE * SIDE };
 
-/* The kernels as their formulas are written. */
+/* The kernels, written like their formulas. */
 static void reference_depthwise(const float *input, size_t height, size_t width, size_t channels,
                                 size_t stride, const float *weights, const float *bias, float *output) {
     size_t above = convolution_padding_before(height, stride);
@@ -23,7 +23,7 @@ static void reference_depthwise(const float *input, size_t height, size_t width,
         for (size_t x = 0; x < convolution_output_extent(width, stride); x++, output += channels) {
             memcpy(output, bias, channels * sizeof *output);
             for (size_t tap = 0; tap < TAPS; tap++) {
-                /* Unsigned: a place above or left of the image becomes a huge number. */
+                /* Unsigned: a position above or left of the image becomes a huge number. */
                 size_t row = y * stride + tap / SIDE - above, column = x * stride + tap % SIDE - left;
                 if (row >= height || column >= width)
                     continue;
@@ -77,8 +77,8 @@ static void assert_close(const float *values, const float *expected, size_t coun
             ck_abort_msg("[%zu] is %.9g, not %.9g", i, (double)values[i], (double)expected[i]);
 }
 
-/* The padding of TensorFlow's documentation: extent, stride, output, zeros before. */
-START_TEST(same_padding_is_tensorflows) {
+/* The padding in TensorFlow's documentation: extent, stride, output, zeros before the first element. */
+START_TEST(same_padding_matches_tensorflow) {
     static const size_t cases[][4] = {{1, 1, 1, 1}, {2, 1, 2, 1}, {7, 1, 7, 1},   {1, 2, 1, 1},
                                       {2, 2, 1, 0}, {3, 2, 2, 1}, {96, 2, 48, 0}, {49, 2, 25, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -111,7 +111,7 @@ static void check_depthwise(size_t height, size_t width, size_t stride, const fl
 
 #define GOLDEN(array) array, sizeof(array) / sizeof((array)[0])
 
-START_TEST(depthwise_is_pytorchs) {
+START_TEST(depthwise_matches_pytorch) {
     check_depthwise(1, 2, 1, GOLDEN(golden_depthwise_1_2_1));
     check_depthwise(4, 5, 1, GOLDEN(golden_depthwise_4_5_1));
     check_depthwise(4, 5, 2, GOLDEN(golden_depthwise_4_5_2));
@@ -147,7 +147,7 @@ static void compare_with_reference(const struct convolution_kernels *kernels, si
     free(bias);
 }
 
-/* All numbers of channels from a part of a vector to several vectors and a part. */
+/* Every number of channels from part of one vector to several vectors and a part. */
 START_TEST(every_set_agrees_with_the_reference) {
     const struct convolution_kernels *tables[5];
     size_t count = list_tables(tables);
@@ -169,7 +169,7 @@ START_TEST(relu6_stays_between_0_and_6) {
 }
 END_TEST
 
-/* More pixels than a band holds, with and without what is added. */
+/* More pixels than fit in a band, with and without a residual. */
 START_TEST(pointwise_adds_bias_and_residual) {
     enum { PIXELS = 600, IN = 2, OUT = 2 };
     const float weights[IN * OUT] = {1, 2, 3, 4}, bias[OUT] = {10, -20};
@@ -223,7 +223,7 @@ static void check_resize(size_t rows, size_t columns, size_t size, const float *
     free(output);
 }
 
-START_TEST(resize_is_pytorchs) {
+START_TEST(resize_matches_pytorch) {
     check_resize(5, 7, 12, GOLDEN(golden_resize_5_7_12));
     check_resize(9, 6, 4, GOLDEN(golden_resize_9_6_4));
     check_resize(1, 1, 3, GOLDEN(golden_resize_1_1_3));
@@ -232,11 +232,11 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
-    tcase_add_test(tests, same_padding_is_tensorflows);
-    tcase_add_test(tests, depthwise_is_pytorchs);
+    tcase_add_test(tests, same_padding_matches_tensorflow);
+    tcase_add_test(tests, depthwise_matches_pytorch);
     tcase_add_loop_test(tests, every_set_agrees_with_the_reference, 1, 36);
     tcase_add_test(tests, relu6_stays_between_0_and_6);
     tcase_add_test(tests, pointwise_adds_bias_and_residual);
     tcase_add_test(tests, patches_hold_zeros_outside_the_image);
-    tcase_add_test(tests, resize_is_pytorchs);
+    tcase_add_test(tests, resize_matches_pytorch);
 }

@@ -1,4 +1,4 @@
-/* A small network built like MobileNetV2 against PyTorch's; what the weights are checked for. */
+/* A small network built like MobileNetV2, against PyTorch's; and the checks of the weights. */
 #include "core/math/matrix.h"
 #include "tests/reference/golden_mobilenet.h"
 #include "tests/unit/core/pretrained/random_weights.h"
@@ -47,7 +47,7 @@ static float *draw_images(size_t size) {
     return images;
 }
 
-START_TEST(small_network_is_pytorchs) {
+START_TEST(small_network_matches_pytorch) {
     struct error error = {0};
     struct mobilenet *network = mobilenet_create(&small_shape, &arrays, &error);
     ck_assert_msg(network != NULL, "%s", error.message);
@@ -161,7 +161,7 @@ END_TEST
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, small_network_is_pytorchs);
+    tcase_add_test(tests, small_network_matches_pytorch);
     tcase_add_test(tests, an_embedding_does_not_depend_on_the_other_images);
     tcase_add_test(tests, the_published_network_has_its_parameters);
     tcase_add_test(tests, other_arrays_are_refused);

@@ -1,5 +1,5 @@
-/* FNV-1a (Fowler, Noll, Vo), 64 bits, over the bytes of arrays: how long golden streams are committed.
- * Integers are hashed as int64. Chain calls by passing the last hash. */
+/* FNV-1a (Fowler, Noll, Vo), 64 bits, over the bytes of arrays: the repository has only the hash of a long
+ * golden stream. Integers are hashed as int64. To hash several arrays, pass on the last hash. */
 #ifndef ATTNLAB_TESTS_UNIT_CORE_RANDOM_HASH_H
 #define ATTNLAB_TESTS_UNIT_CORE_RANDOM_HASH_H
 

@@ -16,7 +16,7 @@ static double values[LONGEST];
 static size_t indices[LONGEST], workspace[LONGEST];
 
 /* Sums over 256 little-endian entries of 8 bytes of the tables in numpy's library. */
-START_TEST(ziggurat_tables_are_numpys) {
+START_TEST(ziggurat_tables_match_numpy) {
     uint64_t limit = HASH_START, width = HASH_START, density = HASH_START;
     for (int i = 0; i < NUMPY_ZIGGURAT_STRIPS; i++) {
         limit = hash_bytes(limit, &numpy_ziggurat[i].limit, 8);
@@ -29,7 +29,7 @@ START_TEST(ziggurat_tables_are_numpys) {
 }
 END_TEST
 
-START_TEST(seeding_is_numpys) {
+START_TEST(seeding_matches_numpy) {
     numpy_generator_seed(&generator, golden_numpy_seeds[_i].seed);
     ck_assert(numpy_generator_is_valid(&generator));
     ck_assert_uint_eq(generator.state_high, golden_numpy_seeds[_i].state_high);
@@ -41,13 +41,13 @@ START_TEST(seeding_is_numpys) {
 }
 END_TEST
 
-START_TEST(seeding_by_words_is_numpys) {
+START_TEST(seeding_by_words_matches_numpy) {
     numpy_generator_seed_words(&generator, golden_numpy_words[_i].words, golden_numpy_words[_i].count);
     ck_assert_uint_eq(numpy_random_uint64(&generator), golden_numpy_words[_i].output_0);
 }
 END_TEST
 
-START_TEST(normal_is_numpys) {
+START_TEST(normal_matches_numpy) {
     size_t count = golden_numpy_normal[_i].count;
     numpy_generator_seed(&generator, golden_numpy_normal[_i].seed);
     numpy_normal(&generator, values, count, golden_numpy_normal[_i].mean, golden_numpy_normal[_i].deviation);
@@ -56,7 +56,7 @@ START_TEST(normal_is_numpys) {
 }
 END_TEST
 
-START_TEST(normal_values_are_numpys) {
+START_TEST(normal_values_match_numpy) {
     numpy_generator_seed(&generator, golden_numpy_normal_values[_i].seed);
     ck_assert(numpy_standard_normal(&generator) == golden_numpy_normal_values[_i].first);
     ck_assert(numpy_standard_normal(&generator) == golden_numpy_normal_values[_i].second);
@@ -64,7 +64,7 @@ START_TEST(normal_values_are_numpys) {
 }
 END_TEST
 
-START_TEST(uniform_is_numpys) {
+START_TEST(uniform_matches_numpy) {
     numpy_generator_seed(&generator, golden_numpy_uniform[_i].seed);
     for (int i = 0; i < 300; i++)
         values[i] = numpy_uniform(&generator, golden_numpy_uniform[_i].low, golden_numpy_uniform[_i].high);
@@ -73,7 +73,7 @@ START_TEST(uniform_is_numpys) {
 }
 END_TEST
 
-START_TEST(integers_are_numpys) {
+START_TEST(integers_match_numpy) {
     int64_t integers[64];
     size_t count = golden_numpy_integers[_i].count;
     numpy_generator_seed(&generator, golden_numpy_integers[_i].seed);
@@ -87,7 +87,7 @@ START_TEST(integers_are_numpys) {
 }
 END_TEST
 
-START_TEST(permutation_is_numpys) {
+START_TEST(permutation_matches_numpy) {
     size_t count = golden_numpy_permutation[_i].count;
     numpy_generator_seed(&generator, golden_numpy_permutation[_i].seed);
     numpy_permutation(&generator, indices, count);
@@ -96,7 +96,7 @@ START_TEST(permutation_is_numpys) {
 }
 END_TEST
 
-START_TEST(shuffle_is_numpys) {
+START_TEST(shuffle_matches_numpy) {
     for (size_t i = 0; i < 100; i++)
         indices[i] = 3 * i;
     numpy_generator_seed(&generator, golden_numpy_shuffle[_i].seed);
@@ -107,7 +107,7 @@ START_TEST(shuffle_is_numpys) {
 }
 END_TEST
 
-START_TEST(choice_is_numpys) {
+START_TEST(choice_matches_numpy) {
     size_t population = golden_numpy_choice[_i].population, count = golden_numpy_choice[_i].count;
     numpy_generator_seed(&generator, golden_numpy_choice[_i].seed);
     numpy_choice(&generator, indices, count, population);
@@ -121,7 +121,7 @@ START_TEST(choice_is_numpys) {
 }
 END_TEST
 
-START_TEST(weighted_choice_is_numpys) {
+START_TEST(weighted_choice_matches_numpy) {
     static const double probabilities[] = {0.1, 0.2, 0.05, 0.3, 0.35};
     double cumulative[5];
     numpy_generator_seed(&generator, golden_numpy_choice_weighted[_i].seed);
@@ -131,9 +131,9 @@ START_TEST(weighted_choice_is_numpys) {
 }
 END_TEST
 
-START_TEST(copied_state_goes_on_alike) {
+START_TEST(a_copied_state_continues_the_stream) {
     numpy_generator_seed(&generator, 3);
-    numpy_integer(&generator, 0, 10); /* leaves a kept half */
+    numpy_integer(&generator, 0, 10); /* leaves half an output unused */
     unsigned char saved[sizeof generator];
     memcpy(saved, &generator, sizeof saved);
     numpy_permutation(&generator, indices, 50);
@@ -147,7 +147,7 @@ START_TEST(copied_state_goes_on_alike) {
 }
 END_TEST
 
-/* random_interval in numpy's distributions.c: 32 bits are enough up to 2^32 - 1, and no more than that. */
+/* As random_interval in numpy's distributions.c: limits up to 2^32 - 1 take 32 bits, larger ones 64. */
 START_TEST(intervals_take_64_bits_only_beyond_32) {
     struct numpy_generator other;
     numpy_generator_seed(&generator, 11);
@@ -176,18 +176,18 @@ START_TEST(impossible_states_are_recognised) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_test(tests, ziggurat_tables_are_numpys);
-    tcase_add_loop_test(tests, seeding_is_numpys, 0, COUNT_OF(golden_numpy_seeds));
-    tcase_add_loop_test(tests, seeding_by_words_is_numpys, 0, COUNT_OF(golden_numpy_words));
-    tcase_add_loop_test(tests, normal_is_numpys, 0, COUNT_OF(golden_numpy_normal));
-    tcase_add_loop_test(tests, normal_values_are_numpys, 0, COUNT_OF(golden_numpy_normal_values));
-    tcase_add_loop_test(tests, uniform_is_numpys, 0, COUNT_OF(golden_numpy_uniform));
-    tcase_add_loop_test(tests, integers_are_numpys, 0, COUNT_OF(golden_numpy_integers));
-    tcase_add_loop_test(tests, permutation_is_numpys, 0, COUNT_OF(golden_numpy_permutation));
-    tcase_add_loop_test(tests, shuffle_is_numpys, 0, COUNT_OF(golden_numpy_shuffle));
-    tcase_add_loop_test(tests, choice_is_numpys, 0, COUNT_OF(golden_numpy_choice));
-    tcase_add_loop_test(tests, weighted_choice_is_numpys, 0, COUNT_OF(golden_numpy_choice_weighted));
-    tcase_add_test(tests, copied_state_goes_on_alike);
+    tcase_add_test(tests, ziggurat_tables_match_numpy);
+    tcase_add_loop_test(tests, seeding_matches_numpy, 0, COUNT_OF(golden_numpy_seeds));
+    tcase_add_loop_test(tests, seeding_by_words_matches_numpy, 0, COUNT_OF(golden_numpy_words));
+    tcase_add_loop_test(tests, normal_matches_numpy, 0, COUNT_OF(golden_numpy_normal));
+    tcase_add_loop_test(tests, normal_values_match_numpy, 0, COUNT_OF(golden_numpy_normal_values));
+    tcase_add_loop_test(tests, uniform_matches_numpy, 0, COUNT_OF(golden_numpy_uniform));
+    tcase_add_loop_test(tests, integers_match_numpy, 0, COUNT_OF(golden_numpy_integers));
+    tcase_add_loop_test(tests, permutation_matches_numpy, 0, COUNT_OF(golden_numpy_permutation));
+    tcase_add_loop_test(tests, shuffle_matches_numpy, 0, COUNT_OF(golden_numpy_shuffle));
+    tcase_add_loop_test(tests, choice_matches_numpy, 0, COUNT_OF(golden_numpy_choice));
+    tcase_add_loop_test(tests, weighted_choice_matches_numpy, 0, COUNT_OF(golden_numpy_choice_weighted));
+    tcase_add_test(tests, a_copied_state_continues_the_stream);
     tcase_add_test(tests, intervals_take_64_bits_only_beyond_32);
     tcase_add_test(tests, impossible_states_are_recognised);
 }

@@ -12,13 +12,13 @@ enum { LONGEST = 32768 };
 static struct torch_generator generator;
 static float values[LONGEST];
 
-/* The parameters lie one after the other in `values`, in the order in which the golden ones were hashed. */
+/* `values` has the parameters one after the other, in the order in which the golden ones were hashed. */
 static void check_draws(size_t count, uint64_t hash, int64_t next) {
     ck_assert_uint_eq(hash_bytes(HASH_START, values, count * sizeof *values), hash);
     ck_assert_int_eq(torch_random_int63(&generator), next);
 }
 
-START_TEST(linear_is_torchs) {
+START_TEST(linear_matches_torch) {
     size_t inputs = golden_linear[_i].inputs, outputs = golden_linear[_i].outputs;
     float *bias = golden_linear[_i].has_bias ? values + outputs * inputs : NULL;
     torch_generator_seed(&generator, golden_linear[_i].seed);
@@ -28,7 +28,7 @@ START_TEST(linear_is_torchs) {
 }
 END_TEST
 
-START_TEST(recurrent_is_torchs) {
+START_TEST(recurrent_matches_torch) {
     size_t inputs = golden_recurrent[_i].inputs, hidden = golden_recurrent[_i].hidden;
     size_t rows = golden_recurrent[_i].gates * hidden;
     float *weight_hh = values + rows * inputs, *bias_ih = weight_hh + rows * hidden;
@@ -39,7 +39,7 @@ START_TEST(recurrent_is_torchs) {
 }
 END_TEST
 
-START_TEST(embedding_is_torchs) {
+START_TEST(embedding_matches_torch) {
     size_t rows = golden_embedding[_i].rows, width = golden_embedding[_i].width;
     int64_t padding = golden_embedding[_i].padding;
     torch_generator_seed(&generator, golden_embedding[_i].seed);
@@ -48,7 +48,7 @@ START_TEST(embedding_is_torchs) {
 }
 END_TEST
 
-START_TEST(multihead_attention_is_torchs) {
+START_TEST(multihead_attention_matches_torch) {
     size_t width = golden_multihead_attention[_i].width;
     float *in_proj_bias = values + 3 * width * width, *out_proj_weight = in_proj_bias + 3 * width;
     torch_generator_seed(&generator, golden_multihead_attention[_i].seed);
@@ -59,7 +59,7 @@ START_TEST(multihead_attention_is_torchs) {
 }
 END_TEST
 
-START_TEST(positions_are_torchs) {
+START_TEST(positions_match_torch) {
     size_t length = golden_positions[_i].length, width = golden_positions[_i].width;
     torch_generator_seed(&generator, golden_positions[_i].seed);
     torch_init_positions(&generator, length, width, 0.02, values);
@@ -67,8 +67,8 @@ START_TEST(positions_are_torchs) {
 }
 END_TEST
 
-/* The chapter's attention model: the modules drawn one after the other. */
-START_TEST(attention_model_is_torchs) {
+/* The chapter's attention model, whose modules are drawn one after the other. */
+START_TEST(attention_model_matches_torch) {
     static const size_t outputs[] = {32, 32, 32, 2};
     float *next = values;
     torch_generator_seed(&generator, golden_attention_model[_i].seed);
@@ -85,10 +85,10 @@ START_TEST(attention_model_is_torchs) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_loop_test(tests, linear_is_torchs, 0, COUNT_OF(golden_linear));
-    tcase_add_loop_test(tests, recurrent_is_torchs, 0, COUNT_OF(golden_recurrent));
-    tcase_add_loop_test(tests, embedding_is_torchs, 0, COUNT_OF(golden_embedding));
-    tcase_add_loop_test(tests, multihead_attention_is_torchs, 0, COUNT_OF(golden_multihead_attention));
-    tcase_add_loop_test(tests, positions_are_torchs, 0, COUNT_OF(golden_positions));
-    tcase_add_loop_test(tests, attention_model_is_torchs, 0, COUNT_OF(golden_attention_model));
+    tcase_add_loop_test(tests, linear_matches_torch, 0, COUNT_OF(golden_linear));
+    tcase_add_loop_test(tests, recurrent_matches_torch, 0, COUNT_OF(golden_recurrent));
+    tcase_add_loop_test(tests, embedding_matches_torch, 0, COUNT_OF(golden_embedding));
+    tcase_add_loop_test(tests, multihead_attention_matches_torch, 0, COUNT_OF(golden_multihead_attention));
+    tcase_add_loop_test(tests, positions_match_torch, 0, COUNT_OF(golden_positions));
+    tcase_add_loop_test(tests, attention_model_matches_torch, 0, COUNT_OF(golden_attention_model));
 }

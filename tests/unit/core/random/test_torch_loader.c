@@ -13,8 +13,8 @@ enum { LONGEST = 2048 };
 static struct torch_loader loader;
 static size_t permutation[LONGEST];
 
-/* Runs an epoch, left after `limit` batches as by a break (0: not left); continues the hash of the examples'
- * indices in the order of delivery. */
+/* Runs an epoch, abandoned after `limit` batches as with a break (0: never), and continues the hash of the
+ * examples' indices in order of delivery. */
 static uint64_t hash_epoch(uint64_t hash, size_t limit, size_t *batches) {
     size_t first, count, delivered = 0;
     torch_loader_begin_epoch(&loader, permutation);
@@ -27,7 +27,7 @@ static uint64_t hash_epoch(uint64_t hash, size_t limit, size_t *batches) {
     return hash;
 }
 
-START_TEST(order_is_the_dataloaders) {
+START_TEST(order_matches_the_dataloader) {
     uint64_t hash = HASH_START;
     size_t batches = 0;
     torch_loader_init(&loader, TORCH_LOADER_DATALOADER, golden_dataloader[_i].seed,
@@ -40,7 +40,7 @@ START_TEST(order_is_the_dataloaders) {
 }
 END_TEST
 
-START_TEST(sixty_epochs_are_the_chapters) {
+START_TEST(sixty_epochs_match_the_chapter) {
     size_t batches = 0;
     int compared = 0;
     torch_loader_init(&loader, TORCH_LOADER_DATALOADER, 0, 2000, 64);
@@ -61,7 +61,7 @@ START_TEST(sixty_epochs_are_the_chapters) {
 }
 END_TEST
 
-START_TEST(plain_order_is_one_randperm_an_epoch) {
+START_TEST(plain_order_is_one_randperm_per_epoch) {
     uint64_t hash = HASH_START;
     size_t batches = 0;
     torch_loader_init(&loader, TORCH_LOADER_RANDPERM, golden_plain_randperm[_i].seed,
@@ -73,7 +73,7 @@ START_TEST(plain_order_is_one_randperm_an_epoch) {
 }
 END_TEST
 
-START_TEST(copied_loader_goes_on_alike) {
+START_TEST(a_copied_loader_continues_the_order) {
     size_t batches = 0;
     torch_loader_init(&loader, TORCH_LOADER_DATALOADER, 7, 100, 10);
     hash_epoch(HASH_START, 0, &batches);
@@ -99,9 +99,9 @@ START_TEST(no_batches_outside_an_epoch) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_loop_test(tests, order_is_the_dataloaders, 0, COUNT_OF(golden_dataloader));
-    tcase_add_test(tests, sixty_epochs_are_the_chapters);
-    tcase_add_loop_test(tests, plain_order_is_one_randperm_an_epoch, 0, COUNT_OF(golden_plain_randperm));
-    tcase_add_test(tests, copied_loader_goes_on_alike);
+    tcase_add_loop_test(tests, order_matches_the_dataloader, 0, COUNT_OF(golden_dataloader));
+    tcase_add_test(tests, sixty_epochs_match_the_chapter);
+    tcase_add_loop_test(tests, plain_order_is_one_randperm_per_epoch, 0, COUNT_OF(golden_plain_randperm));
+    tcase_add_test(tests, a_copied_loader_continues_the_order);
     tcase_add_test(tests, no_batches_outside_an_epoch);
 }

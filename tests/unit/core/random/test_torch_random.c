@@ -14,7 +14,7 @@ static struct torch_generator generator;
 static float values[LONGEST];
 static size_t permutation[LONGEST];
 
-START_TEST(outputs_are_those_of_mt19937) {
+START_TEST(outputs_match_mt19937) {
     torch_generator_seed(&generator, golden_outputs[_i].seed);
     uint32_t outputs[1000];
     for (int i = 0; i < 1000; i++)
@@ -38,7 +38,7 @@ START_TEST(doubles_use_53_bits_of_two_outputs) {
 }
 END_TEST
 
-START_TEST(uniform_is_torchs) {
+START_TEST(uniform_matches_torch) {
     size_t count = golden_uniform[_i].count;
     torch_generator_seed(&generator, golden_uniform[_i].seed);
     torch_uniform(&generator, values, count, golden_uniform[_i].low, golden_uniform[_i].high);
@@ -47,7 +47,7 @@ START_TEST(uniform_is_torchs) {
 }
 END_TEST
 
-START_TEST(normal_is_torchs_at_every_size) {
+START_TEST(normal_matches_torch_at_every_size) {
     size_t count = golden_normal[_i].count;
     torch_generator_seed(&generator, golden_normal[_i].seed);
     torch_normal(&generator, values, count, golden_normal[_i].mean, golden_normal[_i].deviation);
@@ -56,7 +56,7 @@ START_TEST(normal_is_torchs_at_every_size) {
 }
 END_TEST
 
-START_TEST(normal_values_are_torchs) {
+START_TEST(normal_values_match_torch) {
     torch_generator_seed(&generator, 0);
     torch_normal(&generator, values, golden_normal_values[_i].count, 0.0, 1.0);
     uint32_t bits;
@@ -81,7 +81,7 @@ START_TEST(kept_normal_survives_other_draws) {
 }
 END_TEST
 
-START_TEST(randint_is_torchs) {
+START_TEST(randint_matches_torch) {
     int64_t integers[64];
     size_t count = golden_randint[_i].count;
     torch_generator_seed(&generator, golden_randint[_i].seed);
@@ -91,7 +91,7 @@ START_TEST(randint_is_torchs) {
 }
 END_TEST
 
-START_TEST(randperm_is_torchs) {
+START_TEST(randperm_matches_torch) {
     size_t count = golden_randperm[_i].count;
     torch_generator_seed(&generator, golden_randperm[_i].seed);
     torch_randperm(&generator, permutation, count);
@@ -100,7 +100,7 @@ START_TEST(randperm_is_torchs) {
 }
 END_TEST
 
-START_TEST(copied_state_goes_on_alike) {
+START_TEST(a_copied_state_continues_the_stream) {
     torch_generator_seed(&generator, 42);
     torch_normal(&generator, values, 7, 0.0, 1.0); /* leaves a kept value */
     unsigned char saved[sizeof generator];
@@ -120,7 +120,7 @@ START_TEST(copied_state_goes_on_alike) {
 END_TEST
 
 /* torch.manual_seed drops the kept normal value too. */
-START_TEST(seeding_forgets_what_was_drawn) {
+START_TEST(seeding_drops_the_kept_value) {
     struct torch_generator fresh;
     torch_generator_seed(&fresh, 42);
     torch_generator_seed(&generator, 7);
@@ -142,15 +142,15 @@ START_TEST(impossible_states_are_recognised) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_loop_test(tests, outputs_are_those_of_mt19937, 0, COUNT_OF(golden_outputs));
+    tcase_add_loop_test(tests, outputs_match_mt19937, 0, COUNT_OF(golden_outputs));
     tcase_add_loop_test(tests, doubles_use_53_bits_of_two_outputs, 0, COUNT_OF(golden_doubles));
-    tcase_add_loop_test(tests, uniform_is_torchs, 0, COUNT_OF(golden_uniform));
-    tcase_add_loop_test(tests, normal_is_torchs_at_every_size, 0, COUNT_OF(golden_normal));
-    tcase_add_loop_test(tests, normal_values_are_torchs, 0, COUNT_OF(golden_normal_values));
+    tcase_add_loop_test(tests, uniform_matches_torch, 0, COUNT_OF(golden_uniform));
+    tcase_add_loop_test(tests, normal_matches_torch_at_every_size, 0, COUNT_OF(golden_normal));
+    tcase_add_loop_test(tests, normal_values_match_torch, 0, COUNT_OF(golden_normal_values));
     tcase_add_loop_test(tests, kept_normal_survives_other_draws, 0, COUNT_OF(golden_kept_normal));
-    tcase_add_loop_test(tests, randint_is_torchs, 0, COUNT_OF(golden_randint));
-    tcase_add_loop_test(tests, randperm_is_torchs, 0, COUNT_OF(golden_randperm));
-    tcase_add_test(tests, copied_state_goes_on_alike);
-    tcase_add_test(tests, seeding_forgets_what_was_drawn);
+    tcase_add_loop_test(tests, randint_matches_torch, 0, COUNT_OF(golden_randint));
+    tcase_add_loop_test(tests, randperm_matches_torch, 0, COUNT_OF(golden_randperm));
+    tcase_add_test(tests, a_copied_state_continues_the_stream);
+    tcase_add_test(tests, seeding_drops_the_kept_value);
     tcase_add_test(tests, impossible_states_are_recognised);
 }

@@ -1,4 +1,4 @@
-/* Files of the user: what is read, and which line a fault names. */
+/* The user's files: reading them, and the lines that messages about faults name. */
 #include "core/tasks/dataset_parse.h"
 #include "tests/unit/main.h"
 
@@ -52,7 +52,7 @@ START_TEST(csv_numbers) {
     ck_assert_int_eq(dataset->kind, DATASET_NUMBERS);
     ck_assert_uint_eq(dataset->sequence_length, 2);
     ck_assert_uint_eq(dataset->row_count, 2);
-    /* In numeric order, not in that of the text. */
+    /* In numeric order, not in alphabetical order. */
     ck_assert_str_eq(dataset->class_names[0], "9");
     ck_assert_str_eq(dataset->class_names[1], "10");
     ck_assert_int_eq(dataset->labels[0], 1);
@@ -64,7 +64,7 @@ START_TEST(csv_numbers) {
 }
 END_TEST
 
-START_TEST(tsv_both_ways_round) {
+START_TEST(tsv_columns_in_either_order) {
     static const char *const files[] = {
         "1\ta fine day\n0\ta sad day\n1\tfine \"food\n",
         "a fine day\t1\na sad day\t0\nfine \"food\t1\n",
@@ -85,7 +85,7 @@ START_TEST(tsv_both_ways_round) {
 }
 END_TEST
 
-/* Two rows of words: the column with fewer different values holds the labels, wherever it stands. */
+/* Both columns have words: the column with fewer different values has the labels, wherever it is. */
 START_TEST(tsv_labels_in_words) {
     struct error error = {0};
     struct dataset *dataset = parse_tsv("good\tnice room\nbad\tcold soup\ngood\twarm soup\n", &error);
@@ -93,7 +93,7 @@ START_TEST(tsv_labels_in_words) {
     ck_assert_uint_eq(dataset->class_count, 2);
     ck_assert_str_eq(dataset->class_names[1], "good");
     dataset_free(dataset);
-    /* As many different ones in both: those that are shorter. */
+    /* If both have equally many different values, the column with the shorter ones has the labels. */
     dataset = parse_tsv("nice warm room\tyes\ncold soup\tno\n", &error);
     ck_assert_msg(dataset != NULL, "%s", error.message);
     ck_assert_str_eq(dataset->class_names[0], "no");
@@ -102,7 +102,7 @@ START_TEST(tsv_labels_in_words) {
 }
 END_TEST
 
-/* As numbers where all are such, and as text where one has too many digits to be one. */
+/* Labels are sorted as numbers if all are numbers, and as text if one has too many digits for a number. */
 START_TEST(classes_are_sorted) {
     static const char *const files[][3] = {
         {"10\tfine\n9\tsad\n10\tnice\n", "9", "10"},
@@ -177,7 +177,7 @@ START_TEST(a_fault_names_its_line) {
 }
 END_TEST
 
-START_TEST(bytes_of_no_text) {
+START_TEST(bytes_that_are_not_text) {
     static const char bytes[] = "1\tfine\n0\ts\0d\n";
     struct error error = {0};
     ck_assert_ptr_null(dataset_parse_tsv(bytes, sizeof bytes - 1, &error));
@@ -215,12 +215,12 @@ END_TEST
 static void add_tests(TCase *tests) {
     tcase_add_test(tests, csv_text_with_quotes);
     tcase_add_test(tests, csv_numbers);
-    tcase_add_test(tests, tsv_both_ways_round);
+    tcase_add_test(tests, tsv_columns_in_either_order);
     tcase_add_test(tests, tsv_labels_in_words);
     tcase_add_test(tests, classes_are_sorted);
     tcase_add_test(tests, the_largest_numbers_are_numbers);
     tcase_add_loop_test(tests, a_fault_names_its_line, 0, sizeof faults / sizeof *faults);
-    tcase_add_test(tests, bytes_of_no_text);
+    tcase_add_test(tests, bytes_that_are_not_text);
     tcase_add_test(tests, columns_without_labels);
     tcase_add_test(tests, a_line_of_200000_words);
 }

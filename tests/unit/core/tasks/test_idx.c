@@ -1,4 +1,4 @@
-/* IDX files, good ones and bad ones. */
+/* Good and bad IDX files. */
 #include "core/tasks/idx.h"
 #include "tests/unit/core/tasks/idx_bytes.h"
 #include "tests/unit/main.h"
@@ -53,7 +53,7 @@ START_TEST(every_truncation_is_refused) {
 }
 END_TEST
 
-START_TEST(more_than_the_header_says_is_refused) {
+START_TEST(more_data_than_the_header_says_is_refused) {
     unsigned char longer[256] = {0};
     memcpy(longer, plain.bytes, plain.size);
     assert_refused(longer, plain.size + 1, ERROR_INVALID, "is longer than its header says");
@@ -67,7 +67,7 @@ START_TEST(more_than_the_header_says_is_refused) {
 }
 END_TEST
 
-/* Ten million zeros in ten thousand bytes, behind a header that asks for three or for all of them. */
+/* Ten million zeros, compressed to ten thousand bytes, after a header that announces three or all of them. */
 START_TEST(a_bomb_is_not_inflated) {
     enum { BOMB = 10000000 };
     uint8_t *zeros = calloc(BOMB, 1);
@@ -103,7 +103,7 @@ START_TEST(bad_headers_are_refused) {
 }
 END_TEST
 
-/* gzip's checksum notices damage to the values; damage to its header's time stamp does no harm. */
+/* gzip's checksum detects damage to the values; damage to the time stamp in its header does no harm. */
 START_TEST(no_flipped_bit_gives_other_values) {
     for (size_t bit = 0; bit < 8 * gzipped.size; bit++) {
         gzipped.bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -125,7 +125,7 @@ static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, plain_and_gzipped_files_are_read);
     tcase_add_test(tests, every_truncation_is_refused);
-    tcase_add_test(tests, more_than_the_header_says_is_refused);
+    tcase_add_test(tests, more_data_than_the_header_says_is_refused);
     tcase_add_test(tests, a_bomb_is_not_inflated);
     tcase_add_test(tests, bad_headers_are_refused);
     tcase_add_test(tests, no_flipped_bit_gives_other_values);

@@ -57,11 +57,12 @@ static struct dataset *parse(const char *text) {
     return dataset;
 }
 
-/* Five rows: four train, one tests. "new" occurs in the test part only, "far" beyond the length. */
+/* Five rows: four for training, one for testing. "new" occurs only in the test part, "far" only beyond the
+ * sequence length. */
 static const char *const five_rows = "1\tthe food was great\n0\tthe room was bad far\n1\tgreat food\n"
                                      "0\ta bad day\n1\tgreat new food\n";
 
-START_TEST(vocabulary_is_of_the_training_part) {
+START_TEST(vocabulary_comes_from_the_training_part) {
     struct dataset *dataset = parse(five_rows);
     struct error error = {0};
     struct vocabulary *vocabulary = vocabulary_build(dataset, 4, 4, &error);
@@ -142,7 +143,7 @@ START_TEST(split_can_be_asked_for) {
     ck_assert_str_eq(task->test.texts[1], "a bad day");
     ck_assert_uint_eq(task->sequence_length, 20);
     task->destroy(task);
-    request.train_examples = 0; /* 80 %, but no more than the test leaves */
+    request.train_examples = 0; /* 80 %, but no more than the test part leaves */
     task = dataset_task_open(&request, dataset, &error);
     ck_assert_msg(task != NULL, "%s", error.message);
     ck_assert_uint_eq(task->train.count, 3);
@@ -175,8 +176,9 @@ START_TEST(numbers_become_a_task) {
 }
 END_TEST
 
-/* Where a row has no word of the list, or two, or one on the wrong side, nothing decides. */
-START_TEST(decisive_words_only_where_the_data_says) {
+/* If one row has no word of the list, or two, or one on the wrong side, the data set has no decisive words.
+ */
+START_TEST(one_unclear_row_leaves_no_decisive_words) {
     static const char *const undecided[] = {
         "1\tgreat food\n0\ta cold room\n",
         "1\tgreat and lovely\n0\tbad room\n",
@@ -189,7 +191,7 @@ START_TEST(decisive_words_only_where_the_data_says) {
         ck_assert_msg(!decisive_find_positions(dataset, positions), "file %zu", i);
         dataset_free(dataset);
     }
-    /* The classes may be called as they like. */
+    /* The classes may have any names. */
     struct dataset *dataset = parse("0\tgreat food\n1\ta bad room\n");
     int32_t positions[2];
     ck_assert(decisive_find_positions(dataset, positions));
@@ -199,7 +201,7 @@ START_TEST(decisive_words_only_where_the_data_says) {
 }
 END_TEST
 
-START_TEST(reviews_are_as_promised) {
+START_TEST(reviews_are_as_documented) {
     struct error error = {0};
     struct dataset *dataset = reviews_draw(1600, 1, 400, 2, NULL, &error);
     ck_assert_msg(dataset != NULL, "%s", error.message);
@@ -262,13 +264,13 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, text_splits_into_tokens, 0, sizeof token_cases / sizeof *token_cases);
-    tcase_add_test(tests, vocabulary_is_of_the_training_part);
+    tcase_add_test(tests, vocabulary_comes_from_the_training_part);
     tcase_add_test(tests, data_set_becomes_a_task);
     tcase_add_test(tests, a_decisive_word_may_be_cut_off);
     tcase_add_test(tests, split_can_be_asked_for);
     tcase_add_test(tests, numbers_become_a_task);
-    tcase_add_test(tests, decisive_words_only_where_the_data_says);
-    tcase_add_test(tests, reviews_are_as_promised);
+    tcase_add_test(tests, one_unclear_row_leaves_no_decisive_words);
+    tcase_add_test(tests, reviews_are_as_documented);
     tcase_add_test(tests, reviews_follow_their_seeds);
     tcase_add_test(tests, reviews_are_a_task);
 }

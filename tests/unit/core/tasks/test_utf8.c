@@ -1,4 +1,4 @@
-/* UTF-8 and its characters: what is valid, lower case in many scripts, the four kinds. */
+/* UTF-8 and its characters: validity, lower case in many scripts, the four kinds. */
 #include "core/tasks/utf8.h"
 #include "tests/unit/main.h"
 
@@ -72,7 +72,7 @@ START_TEST(letters_of_every_script_become_lower_case) {
 }
 END_TEST
 
-/* What the tokenizer's memory relies on. */
+/* The size of the tokenizer's buffer relies on this. */
 START_TEST(lower_case_takes_at_most_half_as_much_again) {
     for (uint32_t code_point = 0; code_point < CODE_POINTS; code_point++) {
         char bytes[UTF8_MAXIMUM_LENGTH];

@@ -1,4 +1,4 @@
-/* Checkpoints: what is written is read, and any damage to it is noticed. */
+/* Checkpoints: reading restores what was written, and detects any damage. */
 #include "core/training/checkpoint.h"
 #include "tests/unit/main.h"
 
@@ -36,14 +36,14 @@ static bool read_back(void) {
     return ok;
 }
 
-START_TEST(what_is_written_is_read) {
+START_TEST(reading_restores_what_was_written) {
     ck_assert(read_back());
     ck_assert_mem_eq(&found, &state, sizeof state);
     ck_assert_mem_eq(found_numbers, numbers, sizeof numbers);
 }
 END_TEST
 
-START_TEST(any_wrong_bit_is_noticed) {
+START_TEST(any_wrong_bit_is_detected) {
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= (unsigned char)(1 << i % 8);
         ck_assert_msg(!read_back(), "byte %zu", i);
@@ -80,7 +80,7 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, what_is_written_is_read);
-    tcase_add_test(tests, any_wrong_bit_is_noticed);
+    tcase_add_test(tests, reading_restores_what_was_written);
+    tcase_add_test(tests, any_wrong_bit_is_detected);
     tcase_add_test(tests, a_sealed_checkpoint_of_other_data_is_refused);
 }

@@ -1,5 +1,5 @@
-/* A run over sequences too long for their attention matrix: how much memory training and inspection take, and
- * that some rows, and the mean over all queries, can still be read. */
+/* A run over sequences that are too long for their attention matrix: the memory that training and inspection
+ * take, and reading some rows of the matrix and the mean over all queries. */
 #include "core/training/inspection.h"
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/main.h"
@@ -57,7 +57,7 @@ static struct inspection *inspect(const struct trained *trained) {
     return inspection;
 }
 
-/* A sanitizer's own memory says nothing of ours. */
+/* A sanitizer's own memory would falsify the measurement. */
 static void check_peak_resident_bytes(void) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     struct rusage usage;
@@ -83,8 +83,8 @@ static void check_rows(const struct attention_matrix *matrix) {
     }
 }
 
-/* 8 examples at once, whose score matrices alone would be 537 MB; the process stays below 200 MB from its
- * start to the last row read. */
+/* The score matrices of 8 examples alone would take 537 MB. The process must stay below 200 MB from its start
+ * until the last row has been read. */
 START_TEST(memory_stays_small) {
     struct trained trained;
     train(&trained, SETTINGS("sequence_length", "4096", "batch_size", "8", "train_examples", "8",
@@ -131,7 +131,7 @@ START_TEST(memory_stays_small) {
 }
 END_TEST
 
-/* Windows of a matrix that is kept are its rows. */
+/* If the whole matrix is kept, a window is some of its rows. */
 START_TEST(windows_of_short_sequences) {
     struct trained trained;
     train(&trained, SETTINGS("sequence_length", "12", "train_examples", "8", "test_examples", "2", "epochs",

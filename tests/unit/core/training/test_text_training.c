@@ -1,5 +1,5 @@
-/* `train` on text, from the user's file to the result, against PyTorch: on a small data set that is in this
- * repository, and on the reference folder's reviews.tsv where that is at hand. */
+/* `train` on text, from the user's file to the result, against PyTorch: on a small data set in this
+ * repository, and on the reference folder's reviews.tsv if it is available. */
 #include "core/parameters/parse.h"
 #include "core/tasks/dataset_parse.h"
 #include "core/training/inspection.h"
@@ -12,7 +12,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* The only data set there is; the run asks for it as "own". */
+/* The only data set, which the run finds under the name "own". */
 static struct dataset *own;
 
 static const struct dataset *find_own(void *owner, const char *name, struct error *error) {
@@ -31,7 +31,7 @@ static void parse_own(const char *bytes, size_t size) {
     ck_assert_msg(own != NULL, "%s", error.message);
 }
 
-/* One run: what it told, what it ended with, and an inspection of that. */
+/* One run: the losses it reported, its final weights, and an inspection of them. */
 struct fixture {
     struct parameter_set set;
     struct result_tree tree;
@@ -62,7 +62,7 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
     return true;
 }
 
-/* Trains with `settings`, and sets "seed". */
+/* Trains with `settings` and `seed`. */
 static void train(struct fixture *fixture, const char *const *settings, uint64_t seed) {
     const struct experiment *experiment = &experiment_train;
     struct parameter_faults faults = {0};
@@ -124,8 +124,8 @@ static const struct small_case small_cases[] = {
      stacked_losses, stacked_logits, stacked_attention, COUNT_OF(stacked_attention)},
 };
 
-/* Logits of the first three test lines and the last layer's attention of the first, after training: asked as
- * a person asks, with the line as text. */
+/* Compares the trained model's logits for the first three test lines, and the last layer's attention for the
+ * first. The lines are passed as text, as a user would enter them. */
 static void check_trained_model(const struct small_case *golden, const struct fixture *fixture) {
     struct inspection *inspection = fixture->inspection;
     struct error error = {0};
@@ -169,14 +169,14 @@ START_TEST(small_data_set_trains_as_in_pytorch) {
 }
 END_TEST
 
-/* The whole file, or NULL where the reference folder is not at hand. */
+/* The whole file, or NULL if the reference folder is not available. */
 static char *read_reviews(size_t *size) {
     const char *folder = getenv("ATTNLAB_REFERENCE");
     char path[512];
     snprintf(path, sizeof path, "%s/reference/reviews.tsv", folder != NULL ? folder : "../shared");
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        printf("skipped: %s is not there; set ATTNLAB_REFERENCE to the folder that holds "
+        printf("skipped: %s does not exist; set ATTNLAB_REFERENCE to the folder that contains "
                "reference/reviews.tsv\n",
                path);
         return NULL;
@@ -210,7 +210,7 @@ START_TEST(reviews_train_as_in_the_lab) {
 }
 END_TEST
 
-/* Every model learns our own sentences: the decisive word is there to be found. */
+/* Every model learns the built-in sentences, because each contains its decisive word. */
 START_TEST(every_model_learns_reviews) {
     static const char *const models[] = {"rnn", "lstm", "attention", "transformer"};
     struct fixture fixture;

@@ -1,4 +1,4 @@
-/* The chapter's four models against PyTorch, and the training loop: cancelling, going on, threads,
+/* The chapter's four models against PyTorch, and the training loop: cancelling, resuming, threads,
  * divergence. */
 #include "core/layers/positions/position.h"
 #include "core/model/loss.h"
@@ -17,7 +17,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* One of the chapter's models over the chapter's task, and what a run of it told. */
+/* One of the chapter's models with the chapter's task, and everything that a run of it reported. */
 struct fixture {
     struct model model;
     struct task *task;
@@ -63,7 +63,7 @@ static bool is_cancelled(void *owner) {
     return fixture->step_count >= fixture->cancel_at;
 }
 
-/* A clock that goes on by one each time it is looked at. */
+/* A clock that advances by one second each time it is read. */
 static double ticks;
 
 static double next_tick(void *owner) {
@@ -110,7 +110,7 @@ static const struct position *position_of(const struct golden_model *golden) {
     return strcmp(golden->position, "none") == 0 ? &position_none : &position_learned;
 }
 
-START_TEST(parameter_counts_are_pytorchs) {
+START_TEST(parameter_counts_match_pytorch) {
     static const size_t expected[] = {1186, 4546, 5218, 3298};
     struct fixture fixture;
     set_up(&fixture, golden_models[_i].model, position_of(&golden_models[_i]), 0, 1);
@@ -120,7 +120,7 @@ START_TEST(parameter_counts_are_pytorchs) {
 }
 END_TEST
 
-START_TEST(first_64_losses_are_pytorchs) {
+START_TEST(first_64_losses_match_pytorch) {
     struct fixture fixture;
     const struct golden_model *golden = &golden_models[_i / 3];
     size_t seed = (size_t)_i % 3;
@@ -135,8 +135,8 @@ START_TEST(first_64_losses_are_pytorchs) {
 }
 END_TEST
 
-/* Compares each tensor's gradient relative to its largest value. The key bias is left out: softmax does not
- * see it, its gradient is rounding noise around zero. */
+/* Compares each tensor's gradient relative to its largest value. The key bias is left out: it has no effect
+ * after softmax, so its gradient is rounding noise around zero. */
 static void compare_gradients(const struct model *model, const float *actual, const double *expected) {
     struct tensor tensors[MODEL_MAXIMUM_TENSORS];
     size_t count = model_tensors(model, tensors);
@@ -151,7 +151,7 @@ static void compare_gradients(const struct model *model, const float *actual, co
     }
 }
 
-START_TEST(forward_and_gradients_are_pytorchs) {
+START_TEST(forward_and_gradients_match_pytorch) {
     struct fixture fixture;
     const struct golden_model *golden = &golden_models[_i];
     set_up(&fixture, golden->model, position_of(golden), 0, 1);
@@ -182,7 +182,7 @@ START_TEST(forward_and_gradients_are_pytorchs) {
 }
 END_TEST
 
-/* Over the test examples, of which the last batch has fewer than the others. */
+/* Measures the accuracy on all test examples in one batch. */
 static double measure_accuracy(const struct fixture *fixture) {
     const struct example_set *test = &fixture->task->test;
     struct arena measure = arena_measuring(), arena;
@@ -200,7 +200,7 @@ static double measure_accuracy(const struct fixture *fixture) {
     return (double)correct / (double)test->count;
 }
 
-START_TEST(an_epoch_tells_its_own_loss_and_accuracy) {
+START_TEST(an_epoch_reports_its_own_loss_and_accuracy) {
     enum { STEPS = 32, LAST_BATCH = 2000 % 64 };
     double whole = 0;
     for (size_t epochs = 1; epochs <= 2; epochs++) {
@@ -215,15 +215,15 @@ START_TEST(an_epoch_tells_its_own_loss_and_accuracy) {
         ck_assert_double_eq(fixture.told_accuracy, measure_accuracy(&fixture));
         ck_assert_double_eq(fixture.outcome.test_accuracy, fixture.told_accuracy);
         ck_assert_double_ne(fixture.told_accuracy,
-                            whole); /* else one epoch's could be taken for the other's */
+                            whole); /* or a mix-up of the two epochs would go unnoticed */
         whole = fixture.told_accuracy;
         tear_down(&fixture);
     }
 }
 END_TEST
 
-/* As argmax does in PyTorch and numpy. */
-START_TEST(of_equal_values_the_first_is_the_largest) {
+/* As with argmax in PyTorch and numpy. */
+START_TEST(the_first_of_equal_values_is_the_largest) {
     static const float values[] = {1, 3, 2, 3};
     ck_assert_uint_eq(largest_index(values, 4), 1);
     ck_assert_uint_eq(largest_index(values + 1, 1), 0);
@@ -241,7 +241,7 @@ START_TEST(cancelling_takes_effect_at_the_next_step) {
 }
 END_TEST
 
-START_TEST(going_on_gives_the_bits_of_an_uninterrupted_run) {
+START_TEST(resuming_gives_the_bits_of_an_uninterrupted_run) {
     struct fixture whole, first, second;
     const struct golden_model *golden = &golden_models[_i];
     set_up(&whole, golden->model, position_of(golden), 3, 3);
@@ -257,7 +257,7 @@ START_TEST(going_on_gives_the_bits_of_an_uninterrupted_run) {
     ck_assert_uint_eq(second.outcome.steps, whole.outcome.steps);
     ck_assert(second.outcome.train_loss == whole.outcome.train_loss);
     ck_assert_double_eq(second.outcome.seconds,
-                        whole.outcome.seconds); /* those before the interruption count */
+                        whole.outcome.seconds); /* includes the time before the interruption */
     ck_assert(second.outcome.test_accuracy == whole.outcome.test_accuracy);
     ck_assert_mem_eq(second.weights, whole.weights, whole.model.parameter_count * sizeof(float));
     ck_assert_mem_ne(first.weights, whole.weights, whole.model.parameter_count * sizeof(float));
@@ -267,7 +267,7 @@ START_TEST(going_on_gives_the_bits_of_an_uninterrupted_run) {
 }
 END_TEST
 
-START_TEST(a_checkpoint_of_something_else_is_refused) {
+START_TEST(a_checkpoint_of_another_run_is_refused) {
     struct fixture other, fixture;
     set_up(&other, "rnn", &position_none, 0, 1);
     ck_assert(run(&other));
@@ -292,7 +292,7 @@ START_TEST(a_checkpoint_of_something_else_is_refused) {
 }
 END_TEST
 
-/* An executor of some threads that take indices from a shared counter. */
+/* An executor whose threads take indices from a shared counter. */
 struct pool {
     size_t threads;
     size_t next, count;
@@ -356,16 +356,16 @@ START_TEST(a_diverging_run_says_where_and_what_to_try) {
     const char *place = strstr(fixture.error.message, " at step ");
     ck_assert_ptr_nonnull(place);
     ck_assert_int_eq(sscanf(place, " at step %lu (epoch %lu)", &step, &epoch), 2);
-    ck_assert_uint_le(step - fixture.step_count, 1); /* a step whose loss is not finite is not told of */
+    ck_assert_uint_le(step - fixture.step_count, 1); /* a step whose loss is not finite is not reported */
     ck_assert_uint_eq(epoch, (step + 31) / 32);
     tear_down(&fixture);
 }
 END_TEST
 
-/* Twenty-eight times what guessing costs is a bad epoch, from which attention recovers; thirty-two times is
- * none. Epochs of one step: the loss of the second hangs on the signs of the first one's gradients, not on
- * roundings, which many such steps would make as large as itself. */
-START_TEST(a_bad_epoch_is_told_from_divergence) {
+/* A loss of 28 times that of guessing is a bad epoch, from which attention recovers; 32 times is divergence.
+ * An epoch is one step here: then the second loss depends only on the signs of the first gradients. After
+ * many such steps rounding errors would be as large as the loss itself. */
+START_TEST(a_bad_epoch_is_distinguished_from_divergence) {
     struct fixture bad, worse;
     set_up(&bad, "attention", &position_learned, 0, 2);
     bad.settings.batch_size = 2000;
@@ -384,10 +384,10 @@ START_TEST(a_bad_epoch_is_told_from_divergence) {
 }
 END_TEST
 
-START_TEST(weights_that_are_not_finite_are_noticed_behind_the_last_step) {
+START_TEST(weights_that_are_not_finite_are_noticed_after_the_last_step) {
     struct fixture fixture;
     set_up(&fixture, "attention", &position_learned, 0, 1);
-    fixture.settings.batch_size = 2000; /* one step, whose own loss is a good one */
+    fixture.settings.batch_size = 2000; /* one step, whose own loss is still finite */
     fixture.settings.learning_rate = 1e39;
     ck_assert(!run(&fixture));
     ck_assert_uint_eq(fixture.step_count, 1);
@@ -401,16 +401,16 @@ END_TEST
 
 static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 300);
-    tcase_add_loop_test(tests, parameter_counts_are_pytorchs, 0, 4);
-    tcase_add_loop_test(tests, forward_and_gradients_are_pytorchs, 0, 4);
-    tcase_add_loop_test(tests, first_64_losses_are_pytorchs, 0, 12);
-    tcase_add_test(tests, an_epoch_tells_its_own_loss_and_accuracy);
-    tcase_add_test(tests, of_equal_values_the_first_is_the_largest);
+    tcase_add_loop_test(tests, parameter_counts_match_pytorch, 0, 4);
+    tcase_add_loop_test(tests, forward_and_gradients_match_pytorch, 0, 4);
+    tcase_add_loop_test(tests, first_64_losses_match_pytorch, 0, 12);
+    tcase_add_test(tests, an_epoch_reports_its_own_loss_and_accuracy);
+    tcase_add_test(tests, the_first_of_equal_values_is_the_largest);
     tcase_add_test(tests, cancelling_takes_effect_at_the_next_step);
-    tcase_add_loop_test(tests, going_on_gives_the_bits_of_an_uninterrupted_run, 0, 4);
-    tcase_add_test(tests, a_checkpoint_of_something_else_is_refused);
+    tcase_add_loop_test(tests, resuming_gives_the_bits_of_an_uninterrupted_run, 0, 4);
+    tcase_add_test(tests, a_checkpoint_of_another_run_is_refused);
     tcase_add_loop_test(tests, any_number_of_threads_gives_the_same_bits, 0, 4);
     tcase_add_loop_test(tests, a_diverging_run_says_where_and_what_to_try, 0, 4);
-    tcase_add_test(tests, a_bad_epoch_is_told_from_divergence);
-    tcase_add_test(tests, weights_that_are_not_finite_are_noticed_behind_the_last_step);
+    tcase_add_test(tests, a_bad_epoch_is_distinguished_from_divergence);
+    tcase_add_test(tests, weights_that_are_not_finite_are_noticed_after_the_last_step);
 }
