@@ -1,5 +1,5 @@
-/* What tests of layers share: runs one layer forward and backward on buffers of its own, and compares its
- * gradients with finite differences of a loss that weighs every output. */
+/* For tests of layers: runs one layer forward and backward on its own buffers, and compares its gradients
+ * with finite differences of a loss that weights every output. */
 #ifndef ATTNLAB_TESTS_UNIT_CORE_LAYERS_LAYER_CHECK_H
 #define ATTNLAB_TESTS_UNIT_CORE_LAYERS_LAYER_CHECK_H
 
@@ -18,7 +18,7 @@ struct layer_run {
     float *parameters, *input, *output, *saved, *grad_output, *grad_input, *grad_parameters, *scratch;
 };
 
-/* Behind what a layer may use lie numbers that it must leave alone. */
+/* After each buffer follow guard values that the layer must not change. */
 enum { LAYER_GUARD = 64 };
 static const float layer_guard_value = 7777;
 
@@ -64,7 +64,7 @@ static inline void layer_run_end(struct layer_run *run) {
         free(all[i]);
 }
 
-/* What a call is to write, and its scratch memory, hold whatever another batch has left there. */
+/* A call's outputs and scratch memory may contain anything that another batch left there. */
 static inline void layer_run_spoil(float *values, size_t count) {
     for (size_t i = 0; i < count; i++)
         values[i] = NAN;
@@ -77,7 +77,7 @@ static inline void layer_run_forward(struct layer_run *run) {
     run->layer.type->forward(&run->layer, run->parameters, run->input, run->output, run->saved, &run->pass);
 }
 
-/* grad_output is lost. */
+/* Overwrites grad_output. */
 static inline void layer_run_backward(struct layer_run *run) {
     layer_run_spoil(run->scratch, layer_scratch_size(&run->layer, run->pass.count));
     layer_run_spoil(run->grad_input, run->input_count);
@@ -113,7 +113,7 @@ static inline void layer_check_differences(struct layer_run *run, const float *w
 }
 
 /* Draws parameters, input (scaled by 1) and the loss's weights with `seed`, and compares every gradient with
- * differences. Tokens and the padding mask are the caller's. */
+ * differences. The caller supplies tokens and the padding mask. */
 static inline void layer_check_gradients(struct layer layer, size_t count, const int32_t *tokens,
                                          const uint8_t *present, uint64_t seed) {
     struct layer_run run = layer_run_start(layer, count);
@@ -136,7 +136,7 @@ static inline void layer_check_gradients(struct layer layer, size_t count, const
     layer_run_end(&run);
 }
 
-/* Fails where a value is further from the expected one than `tolerance`, relative to 1 + its size. */
+/* Fails if a value differs from the expected one by more than `tolerance` times (1 + its size). */
 static inline void layer_check_equal(const char *what, const float *got, const float *expected, size_t count,
                                      double tolerance) {
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
-/* The GRU: its layer and the chapter's model with it against PyTorch, gradients by differences, and a run
- * that was interrupted. */
+/* The GRU: the layer and the chapter's model against PyTorch, gradients against differences, and an
+ * interrupted run. */
 #include "core/experiments/experiments.h"
 #include "core/layers/recurrent.h"
 #include "core/math/matrix.h"
@@ -19,7 +19,7 @@ static struct layer make_layer(void) {
     return layer_make(&layer_gru, "rnn", (struct layer_shape){6, 3}, 10, NULL);
 }
 
-START_TEST(initial_weights_are_pytorchs_to_the_bit) {
+START_TEST(initial_weights_match_pytorch_to_the_bit) {
     float weights[PARAMETERS];
     struct torch_generator generator;
     struct layer layer = make_layer();
@@ -59,14 +59,14 @@ static void check_layer(const struct kernels *kernels) {
     layer_run_end(&run);
 }
 
-START_TEST(the_layer_is_pytorchs) {
+START_TEST(the_layer_matches_pytorch) {
     check_layer(&kernels_plain);
     check_layer(kernels_choose());
 }
 END_TEST
 
 /* Example 0 is whole, example 1 has two real steps, example 2 none. */
-START_TEST(gradients_are_those_of_differences_with_padding_too) {
+START_TEST(gradients_agree_with_differences_with_padding_too) {
     static const uint8_t present[] = {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
     layer_check_gradients(make_layer(), 3, NULL, NULL, 5);
     layer_check_gradients(layer_make(&layer_gru, "", (struct layer_shape){5, 4}, 4, NULL), 3, NULL, present,
@@ -74,7 +74,7 @@ START_TEST(gradients_are_those_of_differences_with_padding_too) {
 }
 END_TEST
 
-/* What a run told: its losses, the weights after every epoch, and the checkpoint of the first. */
+/* Everything that a run reported: losses, the weights after every epoch, the first epoch's checkpoint. */
 struct told {
     double losses[STEPS];
     float *weights;
@@ -110,7 +110,7 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
     return true;
 }
 
-/* Two epochs of the chapter's model with a GRU, from the checkpoint if `from` has one. */
+/* Trains the chapter's model with a GRU for two epochs, from the checkpoint if `from` has one. */
 static void train(const char *seed, const struct told *from, struct told *told) {
     struct parameter_set set;
     struct parameter_faults faults = {0};
@@ -158,8 +158,8 @@ START_TEST(an_interrupted_run_ends_with_the_same_weights) {
 }
 END_TEST
 
-/* On sentences, and among the models whose gradients are measured. */
-START_TEST(other_experiments_take_it) {
+/* The GRU trains on sentences, and gradient-reach can measure it. */
+START_TEST(other_experiments_accept_it) {
     struct result_tree tree = {0};
     run_experiment(&experiment_train, SETTINGS("model", "gru", "task", "reviews", "epochs", "1"), &tree);
     result_tree_free(&tree);
@@ -171,11 +171,11 @@ START_TEST(other_experiments_take_it) {
 END_TEST
 
 static void add_tests(TCase *tests) {
-    tcase_add_test(tests, initial_weights_are_pytorchs_to_the_bit);
+    tcase_add_test(tests, initial_weights_match_pytorch_to_the_bit);
     tcase_add_test(tests, tensors_have_the_names_and_shapes_of_nn_gru);
-    tcase_add_test(tests, the_layer_is_pytorchs);
-    tcase_add_test(tests, gradients_are_those_of_differences_with_padding_too);
+    tcase_add_test(tests, the_layer_matches_pytorch);
+    tcase_add_test(tests, gradients_agree_with_differences_with_padding_too);
     tcase_add_loop_test(tests, first_64_losses_match_pytorch, 0, 3);
     tcase_add_test(tests, an_interrupted_run_ends_with_the_same_weights);
-    tcase_add_test(tests, other_experiments_take_it);
+    tcase_add_test(tests, other_experiments_accept_it);
 }

@@ -64,19 +64,19 @@ static void check_golden(const struct golden_layer *golden, const struct kernels
     layer_run_end(&run);
 }
 
-START_TEST(layers_are_pytorchs) {
+START_TEST(layers_match_pytorch) {
     check_golden(&layers[_i], &kernels_plain);
     check_golden(&layers[_i], kernels_choose());
 }
 END_TEST
 
-START_TEST(gradients_are_those_of_differences) {
+START_TEST(gradients_agree_with_differences) {
     layer_check_gradients(make(&layers[_i]), layers[_i].count, NULL, NULL, 5);
 }
 END_TEST
 
 /* Example 0 is whole, example 1 has two real steps, example 2 none. */
-START_TEST(gradients_with_padding_are_those_of_differences) {
+START_TEST(gradients_with_padding_agree_with_differences) {
     static const uint8_t present[] = {1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct layer_type *const types[] = {&layer_rnn, &layer_lstm, &layer_pooled_attention};
     struct layer_options options = {.mask = _i == 3 ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE};
@@ -115,8 +115,8 @@ START_TEST(unused_positions_change_nothing) {
 }
 END_TEST
 
-/* What lies in padded steps must not reach the output. */
-START_TEST(padding_does_not_count) {
+/* The values in padded steps must not affect the output. */
+START_TEST(padding_has_no_effect) {
     static const struct layer_type *const types[] = {&layer_rnn, &layer_lstm, &layer_pooled_attention};
     static const uint8_t present[] = {1, 1, 1, 0, 0};
     struct layer whole = layer_make(types[_i], "", (struct layer_shape){3, 4}, 4, NULL);
@@ -162,7 +162,7 @@ static struct layer_options scalar_options(int index) {
 static const uint8_t scalar_present[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0,
                                          0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
-START_TEST(scalar_attention_gradients_are_those_of_differences) {
+START_TEST(scalar_attention_gradients_agree_with_differences) {
     struct layer_options options = scalar_options(_i);
     struct layer layer = layer_make(&layer_scalar_attention, "", (struct layer_shape){9, 1}, 6, &options);
     layer_check_gradients(layer, 2, NULL, _i < 6 ? NULL : scalar_present, 9);
@@ -200,7 +200,7 @@ static float *run_model(const struct model *model, size_t count, const uint8_t *
     return results;
 }
 
-START_TEST(scalar_attention_is_the_general_one) {
+START_TEST(scalar_attention_equals_the_general_layers) {
     struct layer_options options = scalar_options(_i);
     struct model fused = {.input = {9, 1}}, general = {.input = {9, 1}};
     model_add_layer(&fused, &layer_scalar_attention, "", 6, &options);
@@ -227,8 +227,8 @@ START_TEST(scalar_attention_is_the_general_one) {
 }
 END_TEST
 
-/* The sums of so many steps are made in pieces. */
-START_TEST(large_batches_are_examples_beside_each_other) {
+/* The layer sums this many steps in pieces. */
+START_TEST(large_batches_equal_their_parts) {
     enum { HALF = 525, STEPS = 2, HIDDEN = 512 };
     struct layer layer = layer_make(&layer_lstm, "", (struct layer_shape){STEPS, 1}, HIDDEN, NULL);
     struct layer_run whole = layer_run_start(layer, 2 * HALF), half = layer_run_start(layer, HALF);
@@ -253,13 +253,13 @@ END_TEST
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, layers_are_pytorchs, 0, (int)COUNT_OF(layers));
-    tcase_add_loop_test(tests, gradients_are_those_of_differences, 0, (int)COUNT_OF(layers));
-    tcase_add_loop_test(tests, gradients_with_padding_are_those_of_differences, 0, 4);
-    tcase_add_loop_test(tests, padding_does_not_count, 0, 3);
-    tcase_add_loop_test(tests, scalar_attention_gradients_are_those_of_differences, 0, 12);
-    tcase_add_loop_test(tests, scalar_attention_is_the_general_one, 0, 12);
-    tcase_add_test(tests, large_batches_are_examples_beside_each_other);
+    tcase_add_loop_test(tests, layers_match_pytorch, 0, (int)COUNT_OF(layers));
+    tcase_add_loop_test(tests, gradients_agree_with_differences, 0, (int)COUNT_OF(layers));
+    tcase_add_loop_test(tests, gradients_with_padding_agree_with_differences, 0, 4);
+    tcase_add_loop_test(tests, padding_has_no_effect, 0, 3);
+    tcase_add_loop_test(tests, scalar_attention_gradients_agree_with_differences, 0, 12);
+    tcase_add_loop_test(tests, scalar_attention_equals_the_general_layers, 0, 12);
+    tcase_add_test(tests, large_batches_equal_their_parts);
     tcase_add_test(tests, learned_positions);
     tcase_add_test(tests, unused_positions_change_nothing);
     tcase_add_test(tests, attention_weights_can_be_read);

@@ -106,7 +106,7 @@ START_TEST(layer_agrees_with_torch) {
 }
 END_TEST
 
-START_TEST(layer_draws_as_torch) {
+START_TEST(initial_values_match_torch) {
     const struct golden_case *golden = &cases[_i];
     struct layer_run run = start_case(golden);
     struct torch_generator generator;
@@ -132,7 +132,7 @@ START_TEST(gradients_agree_with_differences) {
 }
 END_TEST
 
-/* Gradients that nobody wants are not computed, and those that are wanted do not change by that. */
+/* The caller may leave out one of the gradients; the other must stay the same. */
 START_TEST(unwanted_gradients_are_left_out) {
     const struct golden_case *golden = &cases[_i];
     struct layer_run run = start_case(golden);
@@ -167,7 +167,7 @@ START_TEST(hidden_keys_have_no_weight) {
 }
 END_TEST
 
-/* A sequence of nothing but padding: defined as rows of zeros, and the output is the output's bias. */
+/* For a sequence of nothing but padding the weights are defined as zeros, so the output is its bias. */
 START_TEST(all_hidden_is_all_zero) {
     const struct golden_case *golden = &cases[5];
     struct layer_run run = start_case(golden);
@@ -201,7 +201,7 @@ END_TEST
 
 enum { REAL = 20, WIDTH = 6 };
 
-/* Attention over REAL steps and padding behind them. */
+/* Runs attention over REAL steps followed by padding. */
 static struct layer_run run_padded(size_t steps, enum attention_mask mask, const uint8_t *is_present) {
     struct layer_options options = {.heads = 2, .mask = mask};
     struct layer layer =
@@ -213,15 +213,15 @@ static struct layer_run run_padded(size_t steps, enum attention_mask mask, const
     torch_normal(&generator, run.input, REAL * WIDTH, 0, 1);
     torch_normal(&generator, run.grad_output, REAL * WIDTH, 0, 1);
     for (size_t i = REAL * WIDTH; i < run.input_count; i++)
-        run.input[i] = 3; /* would be seen */
+        run.input[i] = 3; /* would change the result if it were used */
     run.pass.kernels = kernels_choose();
     run.pass.present = is_present;
     layer_run_forward(&run);
     return run;
 }
 
-/* The three ways in which a head is computed, by its length, give one answer. */
-START_TEST(padding_does_not_change_what_is_before_it) {
+/* A head's algorithm depends on its length; all three must give the same answer. */
+START_TEST(padding_does_not_change_the_steps_before_it) {
     static const size_t lengths[] = {40, TILED_ATTENTION_STEPS};
     static uint8_t is_present[TILED_ATTENTION_STEPS];
     static float weights[2][2 * REAL * TILED_ATTENTION_STEPS];
@@ -251,8 +251,8 @@ START_TEST(padding_does_not_change_what_is_before_it) {
 }
 END_TEST
 
-/* As all_hidden_is_all_zero, at other lengths. */
-START_TEST(nothing_but_padding_is_all_zero_at_every_length) {
+/* Like all_hidden_is_all_zero, at other lengths. */
+START_TEST(only_padding_is_all_zero_at_every_length) {
     static const size_t lengths[] = {REAL, 40, TILED_ATTENTION_STEPS};
     static const uint8_t nothing[TILED_ATTENTION_STEPS];
     static float weights[2 * REAL * TILED_ATTENTION_STEPS];
@@ -284,13 +284,13 @@ END_TEST
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     tcase_add_loop_test(tests, layer_agrees_with_torch, 0, COUNT_OF(cases));
-    tcase_add_loop_test(tests, layer_draws_as_torch, 0, COUNT_OF(cases));
+    tcase_add_loop_test(tests, initial_values_match_torch, 0, COUNT_OF(cases));
     tcase_add_loop_test(tests, gradients_agree_with_differences, 0, COUNT_OF(cases));
     tcase_add_loop_test(tests, unwanted_gradients_are_left_out, 0, COUNT_OF(cases));
     tcase_add_test(tests, hidden_keys_have_no_weight);
     tcase_add_test(tests, all_hidden_is_all_zero);
     tcase_add_test(tests, mean_of_nothing_is_zero);
-    tcase_add_loop_test(tests, padding_does_not_change_what_is_before_it, 0, 4);
-    tcase_add_loop_test(tests, nothing_but_padding_is_all_zero_at_every_length, 0, 3);
+    tcase_add_loop_test(tests, padding_does_not_change_the_steps_before_it, 0, 4);
+    tcase_add_loop_test(tests, only_padding_is_all_zero_at_every_length, 0, 3);
     tcase_add_test(tests, vector_kernels_agree_with_torch_too);
 }

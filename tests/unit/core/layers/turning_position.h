@@ -1,4 +1,4 @@
-/* A position of the tests' own: the first two numbers of every head turn by half a radian a step. */
+/* A position for tests only: the first two numbers of every head turn by half a radian per step. */
 #ifndef ATTNLAB_TESTS_UNIT_CORE_LAYERS_TURNING_POSITION_H
 #define ATTNLAB_TESTS_UNIT_CORE_LAYERS_TURNING_POSITION_H
 

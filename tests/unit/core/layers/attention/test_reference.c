@@ -1,5 +1,5 @@
-/* Every fast way of computing attention against the one by the book, at random lengths, widths, heads, masks,
- * padding and positions. A case's number is its seed, so a failure can be run again. */
+/* Every fast algorithm for attention against the textbook reference, at random lengths, widths, heads, masks,
+ * padding and positions. A case's number is its seed, so a failure can be reproduced. */
 #include "core/layers/attention/attention.h"
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/attention/pooled.h"
@@ -28,7 +28,7 @@ struct random_case {
     uint64_t state;
 };
 
-/* From 0 to limit - 1 (Steele, Lea and Flood 2014: SplitMix). */
+/* A random number from 0 to limit - 1 (Steele, Lea and Flood 2014: SplitMix). */
 static size_t draw_below(struct random_case *drawn, size_t limit) {
     uint64_t z = drawn->state += 0x9e3779b97f4a7c15U;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -36,7 +36,7 @@ static size_t draw_below(struct random_case *drawn, size_t limit) {
     return (size_t)((z ^ (z >> 31)) % limit);
 }
 
-/* Small numbers are more frequent. */
+/* A random size from 1 to `largest`; small ones are more frequent. */
 static size_t draw_size(struct random_case *drawn, size_t largest) {
     return 1 + draw_below(drawn, 1 + draw_below(drawn, largest));
 }
@@ -50,7 +50,9 @@ static const struct position *draw_rotation(struct random_case *drawn, size_t he
     return rotating[draw_below(drawn, count)];
 }
 
-/* None; a tail of each example; steps anywhere; and one example of nothing else. */
+/* One of four kinds: no padding; at the end of each example; anywhere; and one example of nothing but
+ * padding.
+ */
 static void draw_padding(struct random_case *drawn) {
     size_t kind = draw_below(drawn, 4), steps = drawn->shape.steps;
     if (kind == 0)
@@ -66,7 +68,7 @@ static void draw_padding(struct random_case *drawn) {
         memset(drawn->present, 0, steps);
 }
 
-/* Free its `present`. */
+/* The caller frees `present`. */
 static struct random_case draw_case(int number, size_t longest, size_t widest_head, size_t most_heads) {
     struct random_case drawn = {.state = (uint64_t)number};
     drawn.options.heads = draw_size(&drawn, most_heads);
@@ -81,7 +83,7 @@ static struct random_case draw_case(int number, size_t longest, size_t widest_he
     return drawn;
 }
 
-/* Numbers of their own for every `what`. */
+/* Fills `values` with random numbers, which differ for every `what`. */
 static void fill(const struct random_case *drawn, int what, float *values, size_t count, double deviation) {
     struct torch_generator generator;
     torch_generator_seed(&generator, drawn->state % 100000 + 100000 * (uint64_t)what);
@@ -90,14 +92,14 @@ static void fill(const struct random_case *drawn, int what, float *values, size_
 
 enum { PARAMETERS, INPUT, GRAD_OUTPUT };
 
-/* Scores of about one, whatever the width. */
+/* A deviation that gives scores of about one, whatever the width. */
 static double deviation_of(size_t width) {
     return 1.2 / sqrt((double)width);
 }
 
 /* --- comparing --- */
 
-/* Everything that a way computes. */
+/* Everything that an algorithm computes. */
 struct outcome {
     size_t output_count, weight_count, input_count, parameter_count;
     float *output, *weights, *grad_input, *grad_parameters;
@@ -121,10 +123,10 @@ static void outcome_end(struct outcome *outcome) {
     free(outcome->grad_parameters);
 }
 
-/* For the message of a failure. */
+/* For failure messages. */
 static int case_number;
 
-/* Relative to the largest value of the whole: a key's bias has no gradient but rounding. */
+/* Relative to the largest of all values, because the gradient of a key's bias is only rounding. */
 static void check_close(const char *what, const float *got, const float *expected, size_t count) {
     const double tolerance = 3e-5;
     double largest = 1e-3;
@@ -132,7 +134,7 @@ static void check_close(const char *what, const float *got, const float *expecte
         largest = fmax(largest, fabs((double)expected[i]));
     for (size_t i = 0; i < count; i++)
         ck_assert_msg(fabs((double)got[i] - (double)expected[i]) <= tolerance * largest,
-                      "case %d: %s[%zu] of %zu is %.9g, by the book %.9g; the largest is %g", case_number,
+                      "case %d: %s[%zu] of %zu is %.9g, the reference %.9g; the largest is %g", case_number,
                       what, i, count, (double)got[i], (double)expected[i], largest);
 }
 
@@ -151,7 +153,7 @@ static bool is_packed(const struct layer_type *type) {
     return type == &layer_torch_multi_head_attention;
 }
 
-/* Between the tensors' two orders. */
+/* Converts parameters from one order of the tensors to the other. */
 static void repack(const float *from, const struct multi_head_layout *source, float *to,
                    const struct multi_head_layout *target, size_t width) {
     size_t square = width * width;
@@ -165,7 +167,7 @@ static void repack(const float *from, const struct multi_head_layout *source, fl
     memcpy(to + target->output_bias, from + source->output_bias, width * sizeof *to);
 }
 
-/* Some rows, where a layer can give them, are those of the whole. */
+/* If a layer can return some rows, they must equal those of the whole matrix. */
 static void check_rows(struct layer_run *run, struct random_case *drawn, size_t heads, const float *whole) {
     size_t steps = run->layer.input.steps, first = draw_below(drawn, steps);
     size_t queries = 1 + draw_below(drawn, steps - first);
@@ -226,23 +228,23 @@ static void compare_layers(const struct layer_type *type, const struct layer_typ
     free(drawn->present);
 }
 
-static void pooled_attention_is_that_of_the_book(int number) {
+static void pooled_attention_matches_the_reference(int number) {
     struct random_case drawn = draw_case(number, 70, 40, 1);
     compare_layers(&layer_pooled_attention, &layer_reference_pooled_attention, &drawn, 1);
 }
 
-static void tiled_attention_is_that_of_the_book(int number) {
+static void tiled_attention_matches_the_reference(int number) {
     struct random_case drawn = draw_case(number, 300, 12, 1);
     compare_layers(&layer_tiled_attention, &layer_reference_pooled_attention, &drawn, 1);
 }
 
-static void multi_head_attention_is_that_of_the_book(int number) {
+static void multi_head_attention_matches_the_reference(int number) {
     struct random_case drawn = draw_case(number, 70, number % 8 == 0 ? 70 : 12, 4);
     compare_layers(number % 2 == 0 ? &layer_multi_head_attention : &layer_torch_multi_head_attention,
                    &layer_reference_attention, &drawn, drawn.options.heads);
 }
 
-static void long_multi_head_attention_is_that_of_the_book(int number) {
+static void long_multi_head_attention_matches_the_reference(int number) {
     struct random_case drawn = draw_case(number, 1, 2, 2);
     drawn.shape.steps = TILED_ATTENTION_STEPS + (size_t)number;
     drawn.count = 1;
@@ -254,7 +256,8 @@ static void long_multi_head_attention_is_that_of_the_book(int number) {
 
 /* --- one head by every algorithm, with and without rows for the padding --- */
 
-/* Copies the rows of the present steps one behind another, or back, to where the others stay as they are. */
+/* Packs the rows of the present steps one after another, or copies them back and leaves the others unchanged.
+ */
 static size_t pack(const struct random_case *drawn, bool back, float *all, float *packed) {
     size_t width = drawn->shape.width, rows = 0;
     for (size_t row = 0; row < drawn->count * drawn->shape.steps; row++)
@@ -305,7 +308,7 @@ static struct outcome run_heads(struct random_case *drawn, const struct layer *l
     return outcome;
 }
 
-/* What a block that skips padding leaves 0. */
+/* Clears the rows and weights that a block that skips padding leaves 0. */
 static void clear_padding(const struct random_case *drawn, size_t heads, float *rows, float *weights) {
     size_t steps = drawn->shape.steps, width = drawn->shape.width;
     for (size_t i = 0; drawn->present != NULL && i < drawn->count * steps; i++) {
@@ -319,7 +322,7 @@ static void clear_padding(const struct random_case *drawn, size_t heads, float *
     }
 }
 
-/* The reference, with the gradient of the output that the way under test is given. */
+/* Runs the reference with the output gradient that the algorithm under test gets. */
 static struct outcome run_reference(struct random_case *drawn, const struct layer *layer,
                                     const float *grad_output) {
     struct layer_run run = layer_run_start(*layer, drawn->count);
@@ -340,7 +343,7 @@ static struct outcome run_reference(struct random_case *drawn, const struct laye
     return outcome;
 }
 
-static void every_head_algorithm_is_that_of_the_book(int number) {
+static void every_head_algorithm_matches_the_reference(int number) {
     enum attention_head_algorithm algorithm = (enum attention_head_algorithm)(number % 3);
     bool in_registers = algorithm == HEAD_IN_REGISTERS;
     struct random_case drawn =
@@ -368,8 +371,8 @@ static void every_head_algorithm_is_that_of_the_book(int number) {
     free(drawn.present);
 }
 
-/* The block begins with attention's parameters, so its weights are those of attention alone. */
-static void the_encoder_blocks_weights_are_those_of_the_book(int number) {
+/* The block's parameters begin with attention's, so its weights must equal those of attention alone. */
+static void weights_of_the_encoder_block_match_the_reference(int number) {
     struct random_case drawn = draw_case(number, 50, 12, 4);
     drawn.options.skips_padding = number % 2 == 0;
     struct layer reference = layer_make(&layer_reference_attention, "", drawn.shape, 0, &drawn.options);
@@ -429,7 +432,7 @@ static struct outcome run_model(const struct model *model, const struct random_c
     return outcome;
 }
 
-/* The fused layer against input, position and attention one after the other. */
+/* Compares the fused layer with input, position and attention layers, one after the other. */
 static void compare_fused(const struct layer_type *type, struct random_case *drawn) {
     struct model fused = {.input = {drawn->shape.steps, 1}}, general = fused;
     size_t width = drawn->shape.width;
@@ -445,23 +448,23 @@ static void compare_fused(const struct layer_type *type, struct random_case *dra
     free(drawn->present);
 }
 
-static void scalar_attention_is_that_of_the_book(int number) {
+static void scalar_attention_matches_the_reference(int number) {
     static const struct position *const added[] = {&position_learned, &position_sinusoidal, &position_none};
     struct random_case drawn = draw_case(number, 70, 20, 1);
     drawn.options.position = added[number % 3];
     compare_fused(&layer_scalar_attention, &drawn);
 }
 
-static void unplaced_attention_is_that_of_the_book(int number) {
+static void unplaced_attention_matches_the_reference(int number) {
     struct random_case drawn = draw_case(number, 70, 20, 1);
     drawn.options.position = NULL;
     drawn.options.mask = ATTENTION_MASK_NONE;
     compare_fused(&layer_unplaced_attention, &drawn);
 }
 
-/* --- the book itself --- */
+/* --- the reference itself --- */
 
-static void the_books_gradients_are_those_of_differences(int number) {
+static void gradients_of_the_reference_agree_with_differences(int number) {
     struct random_case drawn = draw_case(number, 5, 3, 2);
     struct layer layer =
         layer_make(number % 2 == 0 ? &layer_reference_attention : &layer_reference_pooled_attention, "",
@@ -476,18 +479,18 @@ static const struct {
     void (*check)(int number);
     int count;
 } ways[] = {
-    {the_books_gradients_are_those_of_differences, 20},
-    {pooled_attention_is_that_of_the_book, CASES},
-    {tiled_attention_is_that_of_the_book, CASES},
-    {multi_head_attention_is_that_of_the_book, CASES},
-    {long_multi_head_attention_is_that_of_the_book, LONG_CASES},
-    {every_head_algorithm_is_that_of_the_book, 2 * CASES},
-    {the_encoder_blocks_weights_are_those_of_the_book, CASES},
-    {scalar_attention_is_that_of_the_book, CASES},
-    {unplaced_attention_is_that_of_the_book, CASES},
+    {gradients_of_the_reference_agree_with_differences, 20},
+    {pooled_attention_matches_the_reference, CASES},
+    {tiled_attention_matches_the_reference, CASES},
+    {multi_head_attention_matches_the_reference, CASES},
+    {long_multi_head_attention_matches_the_reference, LONG_CASES},
+    {every_head_algorithm_matches_the_reference, 2 * CASES},
+    {weights_of_the_encoder_block_match_the_reference, CASES},
+    {scalar_attention_matches_the_reference, CASES},
+    {unplaced_attention_matches_the_reference, CASES},
 };
 
-START_TEST(way_is_that_of_the_book) {
+START_TEST(algorithm_matches_the_reference) {
     for (case_number = 0; case_number < ways[_i].count; case_number++)
         ways[_i].check(case_number);
 }
@@ -496,5 +499,5 @@ END_TEST
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     tcase_set_timeout(tests, 180);
-    tcase_add_loop_test(tests, way_is_that_of_the_book, 0, (int)(sizeof ways / sizeof *ways));
+    tcase_add_loop_test(tests, algorithm_matches_the_reference, 0, (int)(sizeof ways / sizeof *ways));
 }

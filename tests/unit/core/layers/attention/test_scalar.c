@@ -1,5 +1,5 @@
-/* Attention over numbers in one layer: against the general layers it stands for, against differences, and its
- * kernels against the reference. */
+/* Attention over numbers in one layer: against the general layers that it replaces, against differences, and
+ * its kernels against the reference. */
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/scalar.h"
 #include "core/layers/linear.h"
@@ -64,7 +64,7 @@ static struct model scalar_model(const struct comparison *comparison) {
     return model;
 }
 
-/* What a model makes of a batch. */
+/* A model's results for a batch. */
 struct outcome {
     float output[COUNT * WIDTH], grad_input[COUNT * STEPS], attention[COUNT * STEPS * STEPS];
     float gradient[2048];
@@ -103,7 +103,7 @@ static void run(const struct model *model, const struct comparison *comparison, 
     arena_free(&arena);
 }
 
-/* Relative to the largest value of the whole. */
+/* Relative to the largest of all values. */
 static void check_close(const char *what, const float *got, const float *expected, size_t count,
                         double tolerance) {
     double largest = 0, difference = 0;
@@ -116,7 +116,7 @@ static void check_close(const char *what, const float *got, const float *expecte
     ck_assert_msg(difference <= tolerance * largest, "%s: differs by %g of %g", what, difference, largest);
 }
 
-/* The key bias has no gradient in exact arithmetic; what is computed is rounding. */
+/* In exact arithmetic the key bias has no gradient; the computed one is only rounding. */
 static void check_gradients(const struct model *model, const float *got, const float *expected,
                             double tolerance) {
     struct tensor tensors[MODEL_MAXIMUM_TENSORS];
@@ -127,7 +127,7 @@ static void check_gradients(const struct model *model, const float *got, const f
                         tensor_element_count(&tensors[i]), tolerance);
 }
 
-START_TEST(it_equals_the_general_layers) {
+START_TEST(scalar_attention_matches_the_general_layers) {
     static struct outcome expected, got;
     const struct comparison *comparison = &comparisons[_i];
     struct model general = general_model(comparison), scalar = scalar_model(comparison);
@@ -136,7 +136,7 @@ START_TEST(it_equals_the_general_layers) {
     ck_assert_uint_le(general.parameter_count, sizeof parameters / sizeof *parameters);
     draw(parameters, general.parameter_count, 0, comparison->deviation, 13);
     run(&general, comparison, parameters, &kernels_reference, &expected);
-    /* Large scores are rounded more coarsely, in both. */
+    /* Both round large scores more coarsely. */
     double tolerance = comparison->deviation > 1 ? 2e-3 : 1e-5;
     for (size_t i = 0; i < table_count; i++) {
         run(&scalar, comparison, parameters, tables[i], &got);
@@ -148,7 +148,7 @@ START_TEST(it_equals_the_general_layers) {
 }
 END_TEST
 
-START_TEST(tensors_and_draws_are_the_general_ones) {
+START_TEST(tensors_and_draws_match_the_general_layers) {
     struct model general = general_model(&comparisons[_i]), scalar = scalar_model(&comparisons[_i]);
     struct tensor expected[MODEL_MAXIMUM_TENSORS], got[MODEL_MAXIMUM_TENSORS];
     size_t count = model_tensors(&general, expected);
@@ -178,7 +178,7 @@ START_TEST(gradients_agree_with_differences) {
 }
 END_TEST
 
-START_TEST(models_take_it_where_steps_are_numbers) {
+START_TEST(models_use_it_if_steps_are_numbers) {
     static const struct {
         const struct position *position;
         enum attention_mask mask;
@@ -212,7 +212,7 @@ struct score_data {
     struct shared_scores scores;
 };
 
-/* Row 2 sees nothing, row 3 one key. */
+/* Row 2 sees no key, row 3 sees one. */
 static void make_scores(struct score_data *data, float size) {
     memset(data, 0, sizeof *data);
     draw(data->fixed, STEPS * STRIDE, 0, size, 21);
@@ -274,7 +274,7 @@ START_TEST(weights_are_softmax_of_the_scores) {
 }
 END_TEST
 
-/* Where a number is larger than what float32 tells apart, a row is still a softmax. */
+/* Even if scores are too large for float32 to distinguish, each row must still be a softmax. */
 START_TEST(weights_of_large_scores_sum_to_one) {
     static const float sizes[] = {1e4F, 1e6F, 1e9F, 1e12F};
     struct score_data data;
@@ -302,7 +302,7 @@ START_TEST(every_set_equals_the_reference) {
     make_scores(&data, 2);
     draw(grad_share, STEPS, 0, 1, 31);
     kernels_reference.shared_scores_forward(&data.scores, data.x, exponentials, inverse_sums, share);
-    /* The same weights where all scores lie far below their bounds: the square of an inverse overflows. */
+    /* The same weights with all scores far below their bounds, so that the square of an inverse overflows. */
     for (size_t i = 0; _i == 1 && i < STEPS; i++) {
         inverse_sums[i] *= 0x1p64F;
         for (size_t j = 0; j < STRIDE; j++)
@@ -329,7 +329,7 @@ START_TEST(every_set_equals_the_reference) {
 }
 END_TEST
 
-START_TEST(tilted_moments_are_those_of_the_weights) {
+START_TEST(tilted_moments_match_the_weights) {
     static const float tilts[] = {0, 1, -1, 0.01F, 20, -300, 4, 5, -6};
     enum { TILTS = sizeof tilts / sizeof *tilts };
     float x[STEPS], means[TILTS], variances[TILTS];
@@ -356,12 +356,12 @@ static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     choose_tables();
     int comparison_count = sizeof comparisons / sizeof *comparisons;
-    tcase_add_loop_test(tests, it_equals_the_general_layers, 0, comparison_count);
-    tcase_add_loop_test(tests, tensors_and_draws_are_the_general_ones, 0, 2);
+    tcase_add_loop_test(tests, scalar_attention_matches_the_general_layers, 0, comparison_count);
+    tcase_add_loop_test(tests, tensors_and_draws_match_the_general_layers, 0, 2);
     tcase_add_loop_test(tests, gradients_agree_with_differences, 0, 6);
-    tcase_add_loop_test(tests, models_take_it_where_steps_are_numbers, 0, 6);
+    tcase_add_loop_test(tests, models_use_it_if_steps_are_numbers, 0, 6);
     tcase_add_loop_test(tests, weights_are_softmax_of_the_scores, 0, 3);
     tcase_add_loop_test(tests, weights_of_large_scores_sum_to_one, 0, 4);
     tcase_add_loop_test(tests, every_set_equals_the_reference, 0, 2);
-    tcase_add_test(tests, tilted_moments_are_those_of_the_weights);
+    tcase_add_test(tests, tilted_moments_match_the_weights);
 }

@@ -1,5 +1,5 @@
 /* Tiled attention: its kernels against the plain ones, the layer against the one that keeps its matrix and
- * against finite differences, and how much memory it takes. */
+ * against finite differences, and its use of memory. */
 #include "core/layers/attention/attention.h"
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiled.h"
@@ -27,8 +27,8 @@ static void draw(float *values, size_t count, uint64_t seed, double deviation) {
     torch_normal(&generator, values, count, 0, deviation);
 }
 
-/* Two tiles one after the other, then back. The first row's first tile is all hidden, the second row sees
- * nothing at all. */
+/* Runs two tiles one after the other, then backward. The first row's first tile is hidden completely, and the
+ * second row sees nothing at all. */
 static void run_tiles(const struct kernels *kernels, size_t columns, float (*values)[ROWS * STRIDE],
                       float *numbers) {
     float largest[ROWS], sums[ROWS] = {0}, normaliser[ROWS], means[ROWS] = {0};
@@ -74,7 +74,7 @@ START_TEST(tile_kernels_agree) {
 }
 END_TEST
 
-/* A row is shifted by its own largest score, not by what its tail is filled up with. */
+/* A row is shifted by its own largest score, not by the filling of its tail. */
 START_TEST(tiles_of_very_negative_scores) {
     const size_t columns = (size_t)_i;
     const struct kernels *tables[KERNELS_LISTED];
@@ -104,7 +104,7 @@ static struct layer make(const struct layer_type *type, size_t steps, size_t wid
     return layer_make(type, "", (struct layer_shape){steps, width}, 0, &options);
 }
 
-/* The first example has padding at the end and in between, the second nothing else. */
+/* The first example has padding at the end and in between. The second has only padding or none. */
 static void fill_present(size_t steps, bool is_all_padding) {
     for (size_t t = 0; t < steps; t++) {
         present[t] = t < steps - steps / 4 && t % 7 != 3;
@@ -125,7 +125,7 @@ static struct layer_run run_layer(const struct layer_type *type, size_t steps, i
 
 static const size_t lengths[] = {1, 23, 24, 25, 239, 241, 500, 800};
 
-START_TEST(agrees_with_the_layer_that_keeps_its_matrix) {
+START_TEST(tiled_attention_agrees_with_the_layer_that_keeps_its_matrix) {
     const size_t steps = lengths[_i / 4];
     fill_present(steps, steps == 500);
     struct layer_run plain = run_layer(&layer_pooled_attention, steps, _i % 4);
@@ -162,7 +162,8 @@ END_TEST
 
 enum { HEAD_WIDTH = 5, ROW = 12 };
 
-/* By the formulas, in double: context and the gradients of query, key and value, [steps][ROW] each. */
+/* Computes context and the gradients of query, key and value, [steps][ROW] each, by the formulas in double.
+ */
 static void attend_by_formula(const struct attention_head *head, const uint8_t *keys_present,
                               const float *grad_context, double (*out)[800 * ROW]) {
     static double w[800];
@@ -240,7 +241,8 @@ START_TEST(tiled_heads_follow_the_formulas) {
 }
 END_TEST
 
-/* A block over a long example that skips padding: as much as a shorter one without padding. */
+/* A block that skips the padding of a long example must equal a block over a shorter example without padding.
+ */
 START_TEST(a_long_block_skips_padding) {
     enum { LONG = TILED_ATTENTION_STEPS, WIDE = 8 };
     struct layer_options options = {.heads = 2, .feedforward_width = 8, .skips_padding = true};
@@ -286,8 +288,9 @@ static struct model_options long_options(size_t steps, enum attention_storage st
         .steps = steps, .class_count = 2, .width = 32, .position = &position_learned, .storage = storage};
 }
 
-/* The same tensors, drawn alike, and the same answer as the model for shorter sequences. */
-START_TEST(models_agree_at_the_length_where_they_change) {
+/* The model for long sequences has the same tensors with the same initial values as the model for shorter
+ * ones, and gives the same answer. */
+START_TEST(models_agree_at_the_length_where_tiling_begins) {
     enum { STEPS = TILED_ATTENTION_STEPS };
     static float parameters[2][40000], values[STEPS];
     float logits[2][2];
@@ -341,12 +344,12 @@ static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, tile_kernels_agree, 1, STRIDE);
     tcase_add_loop_test(tests, tiles_of_very_negative_scores, 1, STRIDE);
-    tcase_add_loop_test(tests, agrees_with_the_layer_that_keeps_its_matrix, 0,
+    tcase_add_loop_test(tests, tiled_attention_agrees_with_the_layer_that_keeps_its_matrix, 0,
                         4 * (int)(sizeof lengths / sizeof *lengths));
     tcase_add_loop_test(tests, gradients_agree_with_differences, 0, 4);
     tcase_add_loop_test(tests, tiled_heads_follow_the_formulas, 0,
                         4 * (int)(sizeof lengths / sizeof *lengths));
     tcase_add_test(tests, a_long_block_skips_padding);
-    tcase_add_test(tests, models_agree_at_the_length_where_they_change);
+    tcase_add_test(tests, models_agree_at_the_length_where_tiling_begins);
     tcase_add_test(tests, memory_grows_with_the_length);
 }

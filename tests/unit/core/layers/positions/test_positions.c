@@ -1,4 +1,4 @@
-/* The table of positions, and what attention does with a position that turns queries and keys. */
+/* The table of positions, and attention with a position that turns queries and keys. */
 #include "core/layers/attention/attention.h"
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/attention/pooled.h"
@@ -25,7 +25,7 @@ START_TEST(every_position_is_found_by_its_name) {
 }
 END_TEST
 
-START_TEST(a_position_may_demand_a_head_width) {
+START_TEST(a_position_may_require_a_head_width) {
     const struct position even = {.head_width_multiple = 2};
     ck_assert(position_fits(&even, 4) && !position_fits(&even, 5));
     ck_assert(position_fits(&position_learned, 5) && position_fits(NULL, 5));
@@ -52,7 +52,7 @@ static struct layer make(const struct layer_type *type, size_t steps, const stru
     return layer_make(type, "", (struct layer_shape){steps, WIDTH}, 0, &options);
 }
 
-START_TEST(rotated_gradients_are_those_of_differences) {
+START_TEST(rotated_gradients_agree_with_differences) {
     layer_check_gradients(make(types[_i / 2], STEPS, &turning_position, false), COUNT, NULL,
                           _i % 2 == 0 ? NULL : present, 3);
 }
@@ -82,8 +82,8 @@ START_TEST(rotation_changes_the_output) {
 }
 END_TEST
 
-/* Steps between which there is padding keep their own places when a block leaves the padding out. */
-START_TEST(a_block_that_skips_padding_rotates_by_the_steps_own_places) {
+/* If a block leaves out the padding between steps, the steps still rotate by their original positions. */
+START_TEST(a_block_that_skips_padding_rotates_by_original_positions) {
     struct layer_run runs[2];
     for (size_t i = 0; i < 2; i++)
         runs[i] =
@@ -96,7 +96,7 @@ START_TEST(a_block_that_skips_padding_rotates_by_the_steps_own_places) {
 }
 END_TEST
 
-/* A model whose position turns has the layers that turn, over numbers too. */
+/* A model with a rotating position uses layers that can rotate, also over numbers. */
 START_TEST(models_choose_layers_that_rotate) {
     struct model_options options = {
         .steps = 6, .class_count = 2, .width = 4, .heads = 2, .layers = 1, .position = &turning_position};
@@ -120,10 +120,10 @@ END_TEST
 static void add_tests(TCase *tests) {
     matrix_use_one_thread();
     tcase_add_test(tests, every_position_is_found_by_its_name);
-    tcase_add_test(tests, a_position_may_demand_a_head_width);
-    tcase_add_loop_test(tests, rotated_gradients_are_those_of_differences, 0,
+    tcase_add_test(tests, a_position_may_require_a_head_width);
+    tcase_add_loop_test(tests, rotated_gradients_agree_with_differences, 0,
                         2 * (int)(sizeof types / sizeof *types));
     tcase_add_loop_test(tests, rotation_changes_the_output, 0, (int)(sizeof types / sizeof *types));
-    tcase_add_test(tests, a_block_that_skips_padding_rotates_by_the_steps_own_places);
+    tcase_add_test(tests, a_block_that_skips_padding_rotates_by_original_positions);
     tcase_add_test(tests, models_choose_layers_that_rotate);
 }

@@ -14,7 +14,7 @@
 
 /* --- one vector --- */
 
-/* Six numbers a step, turned in place. */
+/* Rotates six numbers per step, in place. */
 START_TEST(neighbours_turn_as_in_roformer) {
     static const float expected[3][6] = {
         {-2.5F, -1.5F, -0.5F, 0.5F, 1.5F, 2.5F},
@@ -35,7 +35,7 @@ START_TEST(neighbours_turn_as_in_roformer) {
 }
 END_TEST
 
-/* Two vectors' product depends on how far apart their steps are, not on where these are. */
+/* The product of two rotated vectors depends on the distance of their steps, not on their positions. */
 START_TEST(products_depend_on_distances) {
     enum { WIDTH = 8, STEPS = 90, DISTANCE = 7 };
     static float rotations[STEPS][WIDTH];
@@ -119,7 +119,7 @@ START_TEST(attention_agrees_with_torch) {
 }
 END_TEST
 
-START_TEST(gradients_are_those_of_differences) {
+START_TEST(gradients_agree_with_differences) {
     static const struct layer_type *const types[] = {&layer_pooled_attention, &layer_tiled_attention,
                                                      &layer_multi_head_attention, &layer_encoder_block};
     layer_check_gradients(make(types[_i / 2], _i % 2 == 0), GOLDEN_COUNT, NULL,
@@ -178,7 +178,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, neighbours_turn_as_in_roformer);
     tcase_add_test(tests, products_depend_on_distances);
     tcase_add_loop_test(tests, attention_agrees_with_torch, 0, 2 * (int)COUNT_OF(cases));
-    tcase_add_loop_test(tests, gradients_are_those_of_differences, 0, 8);
+    tcase_add_loop_test(tests, gradients_agree_with_differences, 0, 8);
     tcase_add_loop_test(tests, models_train, 0, 8);
     tcase_add_test(tests, a_shuffled_input_changes_the_output);
     tcase_add_test(tests, odd_heads_are_refused);
