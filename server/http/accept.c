@@ -7,14 +7,14 @@
 
 enum { MATCH_NONE, MATCH_ANY, MATCH_SUBTYPES, MATCH_EXACT };
 
-/* How much a type is wanted, as the range that names it most exactly says. */
+/* How much the client wants a media type, according to the range that matches it most exactly. */
 struct wish {
     int match;
     double weight;
-    const char *place; /* of that range in the header */
+    const char *place; /* the position of that range in the header */
 };
 
-/* How exactly the range, of `length` bytes and without parameters, names the type. */
+/* How exactly the range, of `length` bytes and without parameters, matches the type. */
 static int match_range(const char *range, size_t length, const char *type) {
     size_t family = strcspn(type, "/") + 1;
     if (length == strlen(type) && strncasecmp(range, type, length) == 0)
@@ -24,7 +24,7 @@ static int match_range(const char *range, size_t length, const char *type) {
     return length == strlen("*/*") && strncmp(range, "*/*", length) == 0 ? MATCH_ANY : MATCH_NONE;
 }
 
-/* The weight among the range's parameters, ";q=0.5"; 1 where there is none. */
+/* The weight in a range's parameters, ";q=0.5"; 1 if there is none. */
 static double read_weight(const char *parameters, size_t length) {
     const char *end = parameters + length;
     for (const char *at = parameters; at < end; at++) {

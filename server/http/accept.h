@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Whether `type` is wanted more than `usual`: by its weight, by how exactly it is named, or by being named
- * first. `accept` may be NULL: then nothing is wanted more than the usual. */
+/* Whether the client prefers `type` to `usual`: because of its weight, because a more exact range names it,
+ * or because it comes first. If `accept` is NULL, `usual` is preferred. */
 bool accept_prefers(const char *accept, const char *type, const char *usual);
 
 #endif

@@ -1,4 +1,4 @@
-/* Has the chosen format written into the response: see answer.h. */
+/* Writes the response in the chosen format: see answer.h. */
 #include "server/http/answer.h"
 
 bool answer_export(struct request *request, const void *shown) {

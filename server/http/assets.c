@@ -1,4 +1,4 @@
-/* Finds the page's files and answers with them: see assets.h. */
+/* Finds the page's files and sends them: see assets.h. */
 #include "server/http/assets.h"
 
 #include "server/system/file.h"
@@ -35,7 +35,7 @@ static const struct asset *find_embedded(const char *path) {
     return NULL;
 }
 
-/* Reads a file of the folder. A path with a segment that begins with a dot leads nowhere. */
+/* Reads a file from the folder. Refuses a path with a segment that begins with a dot. */
 static bool read_from_folder(const char *folder, const char *path, void **bytes, size_t *size) {
     char name[1024];
     if (*path != '/' || strstr(path, "/."))

@@ -1,22 +1,22 @@
-/* The page's files: inside the program, or from the folder given with --web. */
+/* The page's files: built into the program, or read from the folder given with --web. */
 #ifndef ATTNLAB_SERVER_HTTP_ASSETS_H
 #define ATTNLAB_SERVER_HTTP_ASSETS_H
 
 #include "server/http/response.h"
 
-/* One file inside the program; the table is made by server/http/embed_assets.sh at build time. */
+/* One built-in file. server/http/embed_assets.sh makes the table at build time. */
 struct asset {
     const char *path; /* "/index.html" */
     const unsigned char *begin, *end;
-    const char *etag; /* of the contents, in quotes */
+    const char *etag; /* of the contents, with its quotes */
 };
 extern const struct asset embedded_assets[];
 extern const size_t embedded_asset_count;
 
-/* Whether there is such a file. `folder` NULL: only inside the program. "/" is the index. */
+/* Whether the file exists. If `folder` is NULL, looks only at the built-in files. "/" is the index. */
 bool assets_find(const char *folder, const char *path);
-/* Answers with the file, or with 304 where `if_none_match` names its ETag; false where there is no such file.
- */
+/* Answers with the file, or with 304 if its ETag is in `if_none_match`. Returns false if there is no such
+ * file. */
 bool assets_answer(const char *folder, const char *path, const char *if_none_match,
                    struct response *response);
 

@@ -1,4 +1,4 @@
-/* A queue of work and the threads that do it: see background.h. */
+/* A queue of work and its threads: see background.h. */
 #include "server/http/background.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* A few threads for what a request must not do on the HTTP thread: opening models, computing attention,
- * waiting for the disk. Work is done in the order in which it was given, but for what goes first. */
+/* A few threads for work that would block the HTTP thread: opening models, computing attention, waiting for
+ * the disk. They work in the order of submission, except for work that is submitted first. */
 #ifndef ATTNLAB_SERVER_HTTP_BACKGROUND_H
 #define ATTNLAB_SERVER_HTTP_BACKGROUND_H
 
@@ -15,11 +15,11 @@ struct background_work {
 };
 
 struct background *background_open(size_t thread_count, struct error *error);
-/* `work` is embedded in what it works on and is borrowed until its `run` was called. */
+/* The caller embeds `work` in its own structure and keeps it until `run` has been called. */
 void background_submit(struct background *background, struct background_work *work);
-/* The same before all that waits: for what only gives memory back. */
+/* Submits work ahead of all waiting work; only for work that does no more than free memory. */
 void background_submit_first(struct background *background, struct background_work *work);
-/* Finishes what was submitted, then ends the threads. */
+/* Finishes all submitted work, then ends the threads. */
 void background_close(struct background *background);
 
 #endif

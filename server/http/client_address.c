@@ -1,4 +1,4 @@
-/* Addresses of clients, read and cut: see client_address.h. */
+/* Reads and shortens the addresses of clients: see client_address.h. */
 #include "server/http/client_address.h"
 
 #include <arpa/inet.h>
@@ -15,8 +15,8 @@ static enum MHD_Result take_last(void *owner, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-/* The last address that X-Forwarded-For names is the one that our own proxy saw. A proxy may add a line of
- * its own to the client's (haproxy does, nginx adds to the line), so the last line counts. */
+/* The last address in X-Forwarded-For is the one that our own proxy saw. A proxy may append its address to
+ * the client's header line (nginx) or add a line of its own (haproxy), so the last line counts. */
 static bool read_forwarded_address(struct MHD_Connection *connection, char address[INET6_ADDRSTRLEN]) {
     const char *list = NULL;
     MHD_get_connection_values(connection, MHD_HEADER_KIND, take_last, &list);
@@ -46,7 +46,7 @@ void client_address_write(struct MHD_Connection *connection, bool is_behind_prox
 
 void client_address_cut(char address[INET6_ADDRSTRLEN]) {
     struct in6_addr parsed;
-    address[strcspn(address, "%")] = '\0'; /* a link-local address names its interface */
+    address[strcspn(address, "%")] = '\0'; /* cuts the interface off a link-local address */
     if (inet_pton(AF_INET6, address, &parsed) != 1)
         return;
     if (IN6_IS_ADDR_V4MAPPED(&parsed)) {

@@ -1,4 +1,4 @@
-/* Where a request comes from: the address of the connection, or behind a proxy the one that the proxy saw. */
+/* The address that a request comes from: that of the connection, or behind a proxy the one the proxy saw. */
 #ifndef ATTNLAB_SERVER_HTTP_CLIENT_ADDRESS_H
 #define ATTNLAB_SERVER_HTTP_CLIENT_ADDRESS_H
 
@@ -7,11 +7,12 @@
 
 struct MHD_Connection;
 
-/* "unknown" if it cannot be learnt. */
+/* Writes "unknown" if the address cannot be determined. */
 void client_address_write(struct MHD_Connection *connection, bool is_behind_proxy,
                           char address[INET6_ADDRSTRLEN]);
-/* The same for all addresses that one client can easily take: of IPv6 the first 64 bits, which a network
- * gives to each of its machines; an IPv4 address as it is, also where it is written as an IPv6 one. */
+/* Reduces an address to the part that one client cannot easily change. For IPv6 that is the first 64 bits,
+ * because a network gives each of its machines a whole range of that size. An IPv4 address stays whole, even
+ * when it is written as an IPv6 address. */
 void client_address_cut(char address[INET6_ADDRSTRLEN]);
 
 #endif

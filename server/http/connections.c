@@ -1,4 +1,4 @@
-/* A ring of open connections and the watch over their deadlines: see connections.h. */
+/* A ring of open connections, and the thread that enforces their deadlines: see connections.h. */
 #include "server/http/connections.h"
 
 #include "server/http/deadline_watch.h"
@@ -15,20 +15,21 @@ struct open_connection {
 };
 
 struct connections {
-    struct deadline_watch watch; /* its mutex guards what follows */
+    struct deadline_watch watch; /* its mutex guards the members below */
     struct open_connection all;  /* the head of a ring */
     size_t count;
     unsigned long long overdue_count;
     double head_seconds;
 };
 
-/* At whole seconds, so that many deadlines cost one wake-up. */
+/* Rounds up to whole seconds, so that one wake-up serves many deadlines. */
 static double wake_time(double deadline) {
     return ceil(deadline);
 }
 
-/* The watch's look: ends what is overdue and returns when to look next. libmicrohttpd closes a socket only
- * after connections_notify has forgotten it, so none of these can be another's by now. */
+/* The watch's callback: shuts down overdue connections and returns the time of the next check. No socket here
+ * can already belong to another connection, because libmicrohttpd closes a socket only after
+ * connections_notify has removed it. */
 static double end_overdue(void *owner) {
     struct connections *connections = owner;
     double now = clock_seconds();
@@ -66,7 +67,7 @@ void connections_close(struct connections *connections) {
     }
 }
 
-/* With the mutex held. */
+/* The caller holds the mutex. */
 static void set_deadline(struct connections *connections, struct open_connection *one, double seconds) {
     one->deadline = clock_seconds() + seconds;
     deadline_watch_expect(&connections->watch, wake_time(one->deadline));
@@ -77,7 +78,7 @@ static void add_connection(struct connections *connections, struct MHD_Connectio
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct open_connection *one = info ? calloc(1, sizeof *one) : NULL;
-    *context = one; /* NULL: without memory for it the connection has no deadline */
+    *context = one; /* if NULL, there was no memory: the connection has no deadline */
     if (one) {
         one->socket = info->connect_fd;
         pthread_mutex_lock(&connections->watch.mutex);

@@ -1,9 +1,10 @@
-/* The open connections, each with the moment by which its client must have done its part.
+/* The open connections, each with a deadline for its client.
  *
- * libmicrohttpd closes a connection on which nothing moves; a client that sends a byte now and then would
- * keep one for ever. So the head of a request, its body and the taking of an answer each have a deadline
- * here; the sockets of those that miss it are shut down (by a thread of deadline_watch.h), and libmicrohttpd
- * then cleans up. While the service owes the answer, and on event streams, there is none. */
+ * libmicrohttpd closes a connection that is idle, but a client that sends a byte now and then could keep one
+ * open for ever. So there is a deadline for sending the head of a request, for sending its body, and for
+ * receiving the answer. A thread (deadline_watch.h) shuts down the sockets of clients that miss one, and
+ * libmicrohttpd then cleans up. A connection has no deadline while the service prepares the answer, or on an
+ * event stream. */
 #ifndef ATTNLAB_SERVER_HTTP_CONNECTIONS_H
 #define ATTNLAB_SERVER_HTTP_CONNECTIONS_H
 
@@ -15,19 +16,19 @@
 
 struct connections;
 
-/* `head_seconds`: for the first request's head on a new connection. */
+/* `head_seconds` is the time a new connection has to send the head of its first request. */
 struct connections *connections_open(double head_seconds, struct error *error);
-/* After the HTTP server has ended. */
+/* Call it after the HTTP server has stopped. */
 void connections_close(struct connections *connections);
 
 /* libmicrohttpd's MHD_OPTION_NOTIFY_CONNECTION; `connections` is its closure. */
 void connections_notify(void *connections, struct MHD_Connection *connection, void **context,
                         enum MHD_ConnectionNotificationCode code);
 
-/* From now on the client has this many seconds; INFINITY: as long as it likes. */
+/* Gives the client this many seconds from now on; INFINITY removes the deadline. */
 void connections_expect(struct connections *connections, struct MHD_Connection *connection, double seconds);
 
-/* How many are open, and how many missed a deadline since the process began. */
+/* The number of open connections, and of deadlines missed since the process began. */
 void connections_count(struct connections *connections, size_t *open, unsigned long long *overdue);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opens and closes what the requests of a server share: see context.h. */
+/* Opens and closes the state that all requests of a server share: see context.h. */
 #include "server/http/context.h"
 
 #include "server/system/random_text.h"

@@ -1,6 +1,6 @@
-/* What the requests of one server share: made before the first of them, closed after the last.
+/* The state that all requests of one server share; it outlives them.
  *
- * All of http/ works on this and never looks at the service behind it, which is for the handlers alone. */
+ * The code in http/ uses only this. It never looks into the service, which is there for the handlers. */
 #ifndef ATTNLAB_SERVER_HTTP_CONTEXT_H
 #define ATTNLAB_SERVER_HTTP_CONTEXT_H
 
@@ -22,23 +22,23 @@ struct http_context {
     const struct options *options;
     const struct route_table *routes;
     struct access *access;
-    struct service *service; /* what the routes' handlers work on */
-    /* Made by http_context_open. */
+    struct service *service; /* for the routes' handlers */
+    /* Created by http_context_open. */
     struct background *background;
     struct connections *connections;
     struct parking *parking;
     struct statistics *statistics;
     struct large_answers large_answers;
-    char name[8];                   /* random: tells the request ids of one process from others */
+    char name[8];                   /* random, to distinguish this process's request ids from another's */
     atomic_ulong request_count;     /* since the process began */
-    atomic_size_t body_bytes;       /* of all requests that are being read or worked on */
-    atomic_int background_requests; /* being worked on, their connections suspended */
-    atomic_bool is_draining;        /* the service is ending: no new work */
+    atomic_size_t body_bytes;       /* held by all requests that are being read or handled */
+    atomic_int background_requests; /* being handled while their connections are suspended */
+    atomic_bool is_draining;        /* the service is ending and accepts no new work */
 };
 
-/* Large answers may take `answer_memory` bytes together. On failure what was opened is closed again. */
+/* Large answers may take `answer_memory` bytes together. If it fails, it closes what it had opened. */
 bool http_context_open(struct http_context *context, size_t answer_memory, struct error *error);
-/* Refuses new work from now on, and wakes everybody who waits. */
+/* From now on, refuses new work; also wakes all waiting requests. */
 void http_context_drain(struct http_context *context);
 void http_context_close(struct http_context *context);
 

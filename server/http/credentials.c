@@ -1,4 +1,4 @@
-/* Reads and sets what tells callers apart: see credentials.h. */
+/* Reads the credentials of a request and sets cookies: see credentials.h. */
 #include "server/http/credentials.h"
 
 #include "server/access/secret.h"
@@ -13,7 +13,7 @@ enum { DAY_SECONDS = 24 * 60 * 60, OWNER_DAYS = 365 };
 static const char session_cookie[] = CREDENTIALS_SESSION_COOKIE;
 static const char owner_cookie[] = "attnlab_owner";
 
-/* The cookie as one of ours, or NULL. */
+/* The value of the cookie; NULL if it is missing or malformed. */
 static const char *find_cookie(const struct request *request, const char *name) {
     const char *value = MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, name);
     return value && secret_is_well_formed(value) ? value : NULL;

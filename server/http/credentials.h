@@ -1,18 +1,19 @@
-/* What a request shows of its caller: the token in its Authorization header, its cookies, its address. */
+/* The credentials of a request: the token in its Authorization header, its cookies, its address. */
 #ifndef ATTNLAB_SERVER_HTTP_CREDENTIALS_H
 #define ATTNLAB_SERVER_HTTP_CREDENTIALS_H
 
 #include "server/http/request.h"
 
-/* The cookie of a lecturer who signed in. */
+/* The session cookie of a lecturer who has signed in. */
 #define CREDENTIALS_SESSION_COOKIE "attnlab_session"
 
-/* Borrowed from the request. */
+/* The texts are borrowed from the request. */
 void credentials_read(const struct request *request, struct credentials *credentials);
 
-/* Adds Set-Cookie with a session; NULL takes the cookie away. */
+/* Adds Set-Cookie with a session; NULL deletes the cookie. */
 void credentials_set_session(struct request *request, const char *session);
-/* Gives a browser that has none the cookie by which it owns what it makes. */
+/* Sets the owner cookie unless the browser already has one. It makes the browser the owner of its runs and
+ * data sets. */
 void credentials_set_owner(struct request *request);
 
 #endif

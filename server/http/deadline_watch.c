@@ -1,4 +1,4 @@
-/* A condition variable with a timeout, by the clock that only goes forward: see deadline_watch.h. */
+/* A condition variable with a timeout on the monotonic clock: see deadline_watch.h. */
 #include "server/http/deadline_watch.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* A thread that sleeps until the earliest of its owner's deadlines.
  *
- * The owner keeps the deadlines, under the mutex here, and says of each one that it sets when the thread must
- * be awake for it. While there is none the thread does not wake at all. */
+ * The owner stores the deadlines, guarded by the mutex here, and calls deadline_watch_expect for each one
+ * that it sets. While there are no deadlines, the thread never wakes. */
 #ifndef ATTNLAB_SERVER_HTTP_DEADLINE_WATCH_H
 #define ATTNLAB_SERVER_HTTP_DEADLINE_WATCH_H
 
@@ -12,8 +12,8 @@
 
 struct deadline_watch {
     pthread_mutex_t mutex;
-    /* Does what is due and returns when to wake next, by clock_seconds(); INFINITY for never. Called with the
-     * mutex held, on the watch's thread. */
+    /* Handles the deadlines that have passed and returns the next time to wake, by clock_seconds(), or
+     * INFINITY for never. The watch's thread calls it with the mutex held. */
     double (*look)(void *owner);
     void *owner;
     pthread_cond_t changed;
@@ -22,11 +22,11 @@ struct deadline_watch {
     bool is_closing;
 };
 
-/* On failure there is nothing to stop. */
+/* If it fails, there is nothing to stop. */
 bool deadline_watch_start(struct deadline_watch *watch, double (*look)(void *owner), void *owner,
                           struct error *error);
 void deadline_watch_stop(struct deadline_watch *watch);
-/* With the mutex held: the thread wakes at `deadline` at the latest. */
+/* Makes the thread wake at `deadline` or earlier. The caller holds the mutex. */
 void deadline_watch_expect(struct deadline_watch *watch, double deadline);
 
 #endif

@@ -1,4 +1,4 @@
-/* From what access decides to statuses and headers: see gate.h. */
+/* Turns the decisions of access into statuses and headers: see gate.h. */
 #include "server/http/gate.h"
 
 #include "server/http/credentials.h"
@@ -60,7 +60,7 @@ bool gate_check_owner(struct request *request) {
         response_set_error(&request->response, &error);
     } else if (!is_own) {
         response_set_problem(&request->response, 403,
-                             "this belongs to somebody else: only they and the lecturer may do this");
+                             "this belongs to somebody else; only its owner and the lecturer may do this");
     }
     free(owner);
     return is_own;

@@ -1,18 +1,18 @@
-/* The gate: asks access whether a request's caller may do what its route does, and answers whoever may not.
- */
+/* The gate: asks access whether the caller may use the route, and answers the request if not. */
 #ifndef ATTNLAB_SERVER_HTTP_GATE_H
 #define ATTNLAB_SERVER_HTTP_GATE_H
 
 #include "server/http/request.h"
 
-/* By the headers alone, on the HTTP thread: fills in request->caller; a 401, 403 or 429 and false if the
- * route may not be used. */
+/* Checks the caller by the headers alone, on the HTTP thread, and fills in request->caller. Returns false
+ * after a 401, 403 or 429 if the caller may not use the route. */
 bool gate_check(struct request *request);
-/* What gate_check left open: whether the caller owns what the path names. Reads the store. */
+/* Completes gate_check: checks that the caller owns the run, comparison or data set in the path. Reads the
+ * store. */
 bool gate_check_owner(struct request *request);
-/* Whether the caller may cancel and delete what belongs to `owner`. */
+/* Whether the caller may cancel and delete things that belong to `owner`. */
 bool gate_owns(const struct request *request, const char *owner);
-/* The answer to a token that was not taken. */
+/* Answers a request whose token was not accepted. */
 void gate_refuse_token(struct request *request, const struct error *error);
 
 #endif

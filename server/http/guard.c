@@ -1,8 +1,8 @@
-/* A page of another origin must not reach a daemon on the reader's own machine:
+/* Keeps pages from other origins away from a daemon on the reader's own machine:
  *
- * - Host: a foreign name that was made to resolve to 127.0.0.1 (DNS rebinding) is refused. Loopback names,
- * plain addresses and the names given with --host are known.
- * - Origin: a browser sends it with every write; it must be the origin that the Host header names. */
+ * - Host: it must be a loopback name, a plain address or a name given with --host. This refuses a foreign
+ * name that was made to resolve to 127.0.0.1 (DNS rebinding).
+ * - Origin: browsers send it with every write; it must be the origin that the Host header names. */
 #include "server/http/guard.h"
 
 #include <arpa/inet.h>
@@ -37,7 +37,7 @@ static bool is_known_host(const struct options *options, const char *host) {
     return is_address || strcasecmp(name, "localhost") == 0 || is_listed(options->host, name);
 }
 
-/* HTTP/1.0 knows no Host, and no browser of today speaks it. */
+/* HTTP/1.0 has no Host, and no current browser uses it. */
 static bool check_host(struct request *request, const char *version) {
     const char *host = request_header(request, "Host");
     if (!host && strcmp(version, "HTTP/1.0") != 0) {
@@ -46,7 +46,7 @@ static bool check_host(struct request *request, const char *version) {
     }
     if (host && !is_known_host(request->http->options, host)) {
         response_set_problem(&request->response, 421,
-                             "this service is not known as %.100s; its names are given with --host", host);
+                             "this service does not answer to the name %.100s; --host sets its names", host);
         return false;
     }
     return true;
@@ -60,7 +60,7 @@ static bool check_origin(struct request *request, enum method method) {
     const char *separator = strstr(origin, "://");
     if (!separator || !host || strcasecmp(separator + 3, host) != 0) {
         response_set_problem(&request->response, 403,
-                             "pages of another origin (%.100s) may not change anything here", origin);
+                             "a page from another origin (%.100s) may not change anything here", origin);
         return false;
     }
     return true;

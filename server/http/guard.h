@@ -1,11 +1,11 @@
-/* Who may ask at all: checks that come before any handler, on the headers alone. */
+/* Checks that every request must pass before any handler runs; they look only at the headers. */
 #ifndef ATTNLAB_SERVER_HTTP_GUARD_H
 #define ATTNLAB_SERVER_HTTP_GUARD_H
 
 #include "server/http/request.h"
 
-/* Sets a problem and returns false where the request is refused. `method` and `version` ("HTTP/1.1") are the
- * request's. */
+/* Returns false after setting a problem if the request is refused. `method` and `version` ("HTTP/1.1") are
+ * those of the request. */
 bool guard_check(struct request *request, enum method method, const char *version);
 
 #endif

@@ -1,10 +1,10 @@
 /* The life of a request, driven by libmicrohttpd's callbacks:
  *
- *   first call      route, guards, rights, size, encoding and media type; a refusal is answered at once
- *   body            gathered up to the route's limit
- *   end of body     query and body are read, the handler runs: here, or on a background thread while the
- *                   connection is suspended
- *   after a resume  answer, or poll again what the handler waits for */
+ *   first call      find the route; check origin, rights, size, encoding and media type; refuse at once
+ *   body            collect it, up to the route's limit
+ *   end of body     read query and body and run the handler, either here or on a background thread while
+ *                   the connection is suspended
+ *   after a resume  answer, or poll again for the event that the handler waits for */
 #include "server/http/http.h"
 
 #include "server/access/limits.h"
@@ -29,15 +29,15 @@
 
 enum {
     STREAM_END_SECONDS = 1,
-    TRANSFER_BYTES_A_SECOND = 65536, /* what a slow line carries of a body or an answer */
+    TRANSFER_BYTES_A_SECOND = 65536, /* the rate at which a slow line carries bodies and answers */
     OTHER_DESCRIPTORS = 64,
-    CONNECTION_MEMORY = 24 * 1024, /* request line and headers must fit */
+    CONNECTION_MEMORY = 24 * 1024, /* request line and headers must fit into it */
     JSON_BODY_MAXIMUM = 4 << 20,
     DATASET_BODY_MAXIMUM = 64 << 20,
     IGNORED_BODY_MAXIMUM = 64 << 10,
-    ALL_BODIES_MAXIMUM = 256 << 20, /* of all requests that are being read */
+    ALL_BODIES_MAXIMUM = 256 << 20, /* together, of all requests that are being read */
     DISCARDED_MAXIMUM = 8 << 20,
-    DISCARDED_LARGE_MAXIMUM = 2 * DATASET_BODY_MAXIMUM /* of a body whose size is what is wrong with it */
+    DISCARDED_LARGE_MAXIMUM = 2 * DATASET_BODY_MAXIMUM /* of a body that is refused for its size */
 };
 
 struct http {
@@ -46,7 +46,7 @@ struct http {
     char url[128];
 };
 
-/* Routes that take no body pass over a small one: clients send "{}" with every POST. */
+/* Even routes without a body accept a small one, because clients send "{}" with every POST. */
 static size_t body_maximum(const struct request *request) {
     size_t own = limits_find_data(&request->http->options->student_limits, &request->caller);
     switch (request->match.route->body) {
@@ -84,7 +84,7 @@ static void free_request(struct request *request) {
     free(request);
 }
 
-/* What is neither a route nor a file. */
+/* Refuses a path that leads to neither a route nor a file. */
 static void refuse_path(struct request *request, enum method method, const char *path) {
     unsigned allowed = request->match.allowed_methods;
     if (!allowed && assets_find(request->http->options->web, path))
@@ -102,14 +102,14 @@ static void refuse_path(struct request *request, enum method method, const char 
     }
 }
 
-/* Nothing is unpacked here; RFC 9110, 12.5.3: the answer says which encodings would be taken. */
+/* Bodies are never decompressed. By RFC 9110, 12.5.3, the answer lists the encodings that are accepted. */
 static bool check_encoding(struct request *request) {
     const char *encoding = request_header(request, "Content-Encoding");
     if (request->match.route->body == BODY_NONE || !encoding || !*encoding ||
         strcasecmp(encoding, "identity") == 0)
         return true;
     response_set_problem(&request->response, 415,
-                         "the body must be sent as it is, without Content-Encoding; it is %.100s", encoding);
+                         "the body must be sent without Content-Encoding; it is %.100s", encoding);
     response_add_header(&request->response, "Accept-Encoding", "identity");
     return false;
 }
@@ -119,7 +119,7 @@ static bool check_announced_body(struct request *request) {
     const char *length = request_header(request, "Content-Length");
     size_t maximum = body_maximum(request);
     if (length && strtoull(length, NULL, 10) > maximum) {
-        response_set_problem(&request->response, 413, "the body may have %zu bytes at most; it has %.20s",
+        response_set_problem(&request->response, 413, "the body must have at most %zu bytes; it has %.20s",
                              maximum, length);
         return false;
     }
@@ -127,14 +127,15 @@ static bool check_announced_body(struct request *request) {
         return false;
     const char *type = request_header(request, "Content-Type");
     if (route->body == BODY_JSON && format_find_media_type(type) != FORMAT_JSON) {
-        response_set_problem(&request->response, 415, "the body must be %s; it is %.100s",
-                             format_table[FORMAT_JSON].media_type, type ? type : "of no stated type");
+        response_set_problem(&request->response, 415, "the body must be %s; it %s%.100s",
+                             format_table[FORMAT_JSON].media_type, type ? "is " : "has no Content-Type",
+                             type ? type : "");
         return false;
     }
     return true;
 }
 
-/* "Accept: text/csv" asks for CSV like the suffix does. */
+/* "Accept: text/csv" selects CSV as the suffix does. */
 static void choose_format(struct request *request) {
     struct route_match *match = &request->match;
     const struct export *list = route_exports(match->route);
@@ -142,7 +143,7 @@ static void choose_format(struct request *request) {
         match->export = export_choose(list, match->export, request_header(request, "Accept"));
 }
 
-/* Returns false where the request is answered already. */
+/* Returns false if the request has already been answered. */
 static bool begin_request(struct request *request, enum method method, const char *path,
                           const char *version) {
     request->method = method;
@@ -161,13 +162,13 @@ static bool begin_request(struct request *request, enum method method, const cha
     return false;
 }
 
-/* The client may take as long for so many bytes as a slow line needs. */
+/* Gives the client as much time for this many bytes as a slow line needs. */
 static void expect_transfer(struct request *request, double bytes) {
     connections_expect(request->http->connections, request->connection,
                        (double)request->http->options->request_timeout + bytes / TRANSFER_BYTES_A_SECOND);
 }
 
-/* Of the path only the route's pattern is logged: ids, names and queries are the users' own. */
+/* Logs the route's pattern instead of the path, because ids, names and queries are private to the users. */
 static void log_request(const struct request *request, double seconds) {
     const struct route *route = request->match.route;
     unsigned status = request->response.status;
@@ -207,8 +208,8 @@ static void run_handler_in_background(struct background_work *work) {
     atomic_fetch_sub(&context->background_requests, 1);
 }
 
-/* No connection may be suspended when libmicrohttpd ends, so http_stop waits for those counted here; who is
- * not counted before the service began to drain is not let in. */
+/* No connection may be suspended when libmicrohttpd stops, so http_stop waits for the requests that are
+ * counted here. A request that was not counted before the service began to drain is refused. */
 static enum MHD_Result start_background_work(struct request *request) {
     struct http_context *context = request->http;
     atomic_fetch_add(&context->background_requests, 1);
@@ -224,8 +225,8 @@ static enum MHD_Result start_background_work(struct request *request) {
     return MHD_YES;
 }
 
-/* The handler has run: answers, or looks whether what it waits for has come and parks if not, or leaves the
- * rest to a background thread. */
+/* Called after the handler. Answers; or, while the handler's event has not come, parks the connection; or
+ * passes the rest of the work to a background thread. */
 static enum MHD_Result continue_request(struct request *request) {
     struct parking *parking = request->http->parking;
     request->phase = REQUEST_WAITING;
@@ -243,7 +244,7 @@ static enum MHD_Result end_body(struct request *request) {
     if (request->phase == REQUEST_REFUSED)
         return answer(request);
     if (request->discarded > 0) {
-        response_set_problem(&request->response, 413, "the body may have %zu bytes at most",
+        response_set_problem(&request->response, 413, "the body must have at most %zu bytes",
                              body_maximum(request));
         return answer(request);
     }
@@ -261,8 +262,8 @@ static size_t discarded_maximum(const struct request *request) {
     return request->response.status == 413 ? DISCARDED_LARGE_MAXIMUM : DISCARDED_MAXIMUM;
 }
 
-/* A body that is refused or too large is read on, because a client that is still sending may not see an
- * answer; but it is not kept, and not read without end. */
+/* Keeps reading a body that is refused or too large, because a client that is still sending may miss the
+ * answer. It discards the bytes, and it stops at a limit. */
 static enum MHD_Result take_body(struct request *request, const char *bytes, size_t *size) {
     if (request->phase == REQUEST_REFUSED || request->discarded > 0 ||
         *size > body_maximum(request) - request->body.length) {
@@ -319,7 +320,7 @@ static void complete_request(void *argument, struct MHD_Connection *connection, 
     }
 }
 
-/* As many as the system lets this process have descriptors for, at most. */
+/* Capped by the number of file descriptors that this process may open. */
 static unsigned connection_limit(const struct options *options) {
     struct rlimit limit;
     size_t connections = options->connections;
@@ -329,13 +330,13 @@ static unsigned connection_limit(const struct options *options) {
     return (unsigned)connections;
 }
 
-/* A proxy makes all connections from its own address, and can limit its clients itself. */
+/* No limit behind a proxy: all its connections come from one address, and it can limit its clients itself. */
 static unsigned connection_limit_per_address(const struct options *options) {
     return options->is_behind_proxy ? 0 : (unsigned)options->connections_per_address;
 }
 
-/* A NUL would end the path or the argument early, so that it says something else than what was sent: it
- * becomes the replacement character, which is of the same length, three bytes. */
+/* A NUL would end the path or the argument early and so change its meaning. It is replaced by the replacement
+ * character, which takes three bytes, the same as "%00". */
 static size_t unescape(void *argument, struct MHD_Connection *connection, char *text) {
     static const char replacement[] = {'\xef', '\xbf', '\xbd'};
     (void)argument;
@@ -379,7 +380,8 @@ const char *http_url(const struct http *http) {
     return http->url;
 }
 
-/* Until no request is being worked on and every stream has sent its end; slow readers are not waited for. */
+/* Waits until no request is being handled and every stream has sent its end. Does not wait for slow
+ * readers. */
 static void wait_until_quiet(struct http_context *context) {
     const struct timespec pause = {.tv_nsec = 2000000};
     double deadline = clock_seconds() + STREAM_END_SECONDS;

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Binds and listens on "address:port" or "[address]:port"; port 0 takes a free one. Returns the socket and
- * writes the address as a URL with the port that was taken; -1 on failure. */
+/* Binds and listens on "address:port" or "[address]:port"; port 0 chooses a free port. Returns the socket and
+ * writes the URL, with the actual port, to `url`; returns -1 on failure. */
 int http_listen(const char *listen, char *url, size_t url_size, struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* A ring of suspended connections and the watch over their deadlines: see parking.h. */
+/* A ring of suspended connections, and the thread that enforces their deadlines: see parking.h. */
 #include "server/http/parking.h"
 
 #include "server/http/deadline_watch.h"
@@ -9,18 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Waking one and sending it an event takes some 10 microseconds: a twentieth of one core at most. */
+/* Waking a connection and sending it an event takes about 10 microseconds, so this uses at most a twentieth
+ * of one core. */
 static const double pause_for_each = 200e-6;
 
 struct parking {
-    struct deadline_watch watch; /* its mutex guards what follows */
+    struct deadline_watch watch; /* its mutex guards the members below */
     struct parked all;           /* the head of a ring */
     size_t count;
     unsigned long version;
-    double quiet_until; /* patient ones are not woken before */
+    double quiet_until; /* no patient connection is woken before this time */
 };
 
-/* With the mutex held. */
+/* The caller holds the mutex. */
 static void resume(struct parking *parking, struct parked *parked) {
     parked->previous->next = parked->next;
     parked->next->previous = parked->previous;
@@ -30,7 +31,7 @@ static void resume(struct parking *parking, struct parked *parked) {
     MHD_resume_connection(parked->connection);
 }
 
-/* The watch's look: resumes all whose time has come and returns the next deadline. */
+/* The watch's callback: resumes all connections whose time has come and returns the next deadline. */
 static double resume_overdue(void *owner) {
     struct parking *parking = owner;
     double now = clock_seconds();

@@ -1,8 +1,9 @@
-/* Connections that wait: for the next event of a run (or of any run), or for a moment in time.
+/* Suspended connections that wait for the next event of a run (or of any run), or for a time.
  *
- * A waiting connection is suspended in libmicrohttpd, so it costs no thread and no wake-up. One thread
- * (deadline_watch.h) serves all deadlines: pings of idle streams, ends of `?wait=`. No wake-up is lost: the
- * caller notes parking_version, looks for news, and parks only if nothing was notified since. */
+ * libmicrohttpd suspends a waiting connection, so that it costs no thread and no wake-up. One thread
+ * (deadline_watch.h) serves all deadlines: pings of idle streams, ends of `?wait=`. To lose no wake-up, a
+ * caller first notes parking_version, then looks for news; parking_wait suspends it only if nothing has been
+ * notified since. */
 #ifndef ATTNLAB_SERVER_HTTP_PARKING_H
 #define ATTNLAB_SERVER_HTTP_PARKING_H
 
@@ -14,13 +15,13 @@
 struct MHD_Connection;
 struct parking;
 
-/* One waiting connection; embedded in what waits. Members are set by the caller before parking_wait, the
- * links belong to the parking. */
+/* One waiting connection; the caller embeds it in its own structure. The caller sets the members before it
+ * calls parking_wait; the links belong to the parking. */
 struct parked {
     struct MHD_Connection *connection;
-    const char *run_id; /* wake at its events; "" for those of every run; NULL for none */
-    double deadline;    /* wake then at the latest, by clock_seconds() */
-    bool is_patient;    /* may hear of an event a little later, together with the next ones */
+    const char *run_id; /* the run whose events wake it; "" for every run; NULL for none */
+    double deadline;    /* the latest time to wake it, by clock_seconds() */
+    bool is_patient;    /* may be woken a little after an event, for several events at once */
     struct parked *previous, *next;
 };
 
@@ -28,16 +29,16 @@ struct parking *parking_open(struct error *error);
 void parking_close(struct parking *parking);
 
 unsigned long parking_version(struct parking *parking);
-/* Suspends the connection, unless something was notified since `version`: then it returns false and the
- * caller looks again. To be called from the connection's own callbacks only. */
+/* Suspends the connection. If something has been notified since `version`, returns false instead, and the
+ * caller must look again. Call it only from the connection's own callbacks. */
 bool parking_wait(struct parking *parking, struct parked *parked, unsigned long version);
-/* Resumes everybody who waits for this run. Thread-safe and quick. Waking hundreds for every event would cost
- * the training its processor time, so after some patient ones were woken the next are only after a pause in
- * proportion to how many those were. */
+/* Resumes every connection that waits for this run. Thread-safe and quick. Waking hundreds of connections for
+ * every event would take processor time from the training, so after waking patient ones it wakes no more of
+ * them for a pause in proportion to their number. */
 void parking_notify(struct parking *parking, const char *run_id);
-/* Resumes everybody. */
+/* Resumes every connection. */
 void parking_wake_all(struct parking *parking);
-/* How many wait now. */
+/* The number of waiting connections. */
 size_t parking_count(struct parking *parking);
 
 #endif

@@ -1,4 +1,4 @@
-/* Problems, their titles, and which status an error's code becomes: see problem.h. */
+/* Problems, and the mapping from error codes to statuses: see problem.h. */
 #include "server/http/problem.h"
 
 #include "server/formats/format.h"
@@ -43,7 +43,7 @@ void response_set_faults(struct response *response, const struct parameter_fault
     }
     char detail[640];
     snprintf(detail, sizeof detail, "%s %s%s", faults->items[0].field, faults->items[0].message,
-             faults->count > 1 ? "; and more, see errors" : "");
+             faults->count > 1 ? "; for more faults see errors" : "");
     error_trim_text(detail);
     struct text text = {0};
     begin_problem(&text, 422, detail);

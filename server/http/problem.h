@@ -1,4 +1,4 @@
-/* Answers of 400 and up, as problem+json (RFC 9457). */
+/* Answers with a status of 400 or above, as problem+json (RFC 9457). */
 #ifndef ATTNLAB_SERVER_HTTP_PROBLEM_H
 #define ATTNLAB_SERVER_HTTP_PROBLEM_H
 
@@ -13,9 +13,9 @@ void response_set_faults(struct response *response, const struct parameter_fault
 /* 422 with one fault. */
 void response_set_fault(struct response *response, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The status that fits the error's code, with its message. */
+/* The status that belongs to the error's code, with the error's message. */
 void response_set_error(struct response *response, const struct error *error);
-/* The same, and where that is 422 the fault is the field's. */
+/* Like response_set_error, but if the status is 422, reports a fault of this field. */
 void response_set_field_error(struct response *response, const char *field, const struct error *error);
 
 #endif

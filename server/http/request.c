@@ -42,7 +42,7 @@ struct query_reading {
 static void read_argument(void *owner, const char *name, const char *value) {
     struct query_reading *reading = owner;
     struct request *request = reading->request;
-    if (!*value) /* "?state=&limit=", as a form sends what was left empty */
+    if (!*value) /* a form sends a field left empty as "?state=&limit=" */
         return;
     int index = parameter_find(&request->query, name);
     if (index >= 0)
@@ -71,14 +71,14 @@ bool request_read_query(struct request *request) {
     return false;
 }
 
-/* Valid JSON that cannot be represented here is a bad parameter, not bad JSON. */
+/* Valid JSON with a value that cannot be represented here is a bad parameter, not bad JSON. */
 static void refuse_json(struct request *request, const json_error_t *fault) {
     switch (json_error_code(fault)) {
     case json_error_numeric_overflow:
     case json_error_null_character:
     case json_error_null_byte_in_key:
     case json_error_duplicate_key:
-        response_set_fault(&request->response, "body", "is not usable: line %d, column %d: %s", fault->line,
+        response_set_fault(&request->response, "body", "cannot be used: line %d, column %d: %s", fault->line,
                            fault->column, fault->text);
         break;
     default:
@@ -87,7 +87,7 @@ static void refuse_json(struct request *request, const json_error_t *fault) {
     }
 }
 
-/* jansson says nothing at all where it finds no memory. */
+/* jansson may report no text at all when it cannot allocate memory. */
 static bool is_memory_fault(const json_error_t *fault) {
     return json_error_code(fault) == json_error_out_of_memory || !*fault->text;
 }
@@ -97,12 +97,13 @@ bool request_read_body(struct request *request) {
         return true;
     json_error_t fault;
     const char *bytes = request->body.bytes ? request->body.bytes : "";
-    /* Without memory jansson may speak of bad syntax: only what it says twice is believed. */
+    /* When memory is short, jansson may report bad syntax; so it must report it twice to be believed. */
     for (int attempt = 0; !request->json && attempt < 2; attempt++)
         request->json =
             json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
     if (!request->json && json_error_code(&fault) == json_error_numeric_overflow) {
-        /* Whole numbers beyond 64 bits: as reals, so that the parameter's own check names the field. */
+        /* Reads whole numbers beyond 64 bits as reals, so that the parameter's own check can name the
+         * field. */
         request->json =
             json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY, &fault);
     }

@@ -1,10 +1,10 @@
 /* One request, from its first line to its answer.
  *
- * http.c fills in what came over the wire, the router finds the route, and the route's handler makes the
- * response. A handler runs on the HTTP thread and must not block; a route marked ROUTE_BACKGROUND has its
- * handler run on a background thread instead, while the connection is suspended. A handler that wants to wait
- * sets `poll`: it is called now and after every wake-up until it returns true. Either may find that the
- * answer takes long to make and leave that to `later`, which is then called on a background thread. */
+ * http.c fills in the parts that come over the wire, the router finds the route, and the route's handler
+ * makes the response. A handler runs on the HTTP thread and must not block; with ROUTE_BACKGROUND it runs on
+ * a background thread instead, while the connection is suspended. A handler that wants to wait sets `poll`,
+ * which is called at once and after every wake-up until it returns true. If the answer takes long to make,
+ * either of them can set `later`, which is then called on a background thread. */
 #ifndef ATTNLAB_SERVER_HTTP_REQUEST_H
 #define ATTNLAB_SERVER_HTTP_REQUEST_H
 
@@ -49,13 +49,13 @@ struct request {
     struct background_work work;
 };
 
-/* A value of the pattern's braces, in their order. */
+/* The value for one pair of braces in the pattern; they are counted from 0. */
 const char *request_path_value(const struct request *request, size_t index);
-/* A header's value, or NULL. */
+/* The value of a header, or NULL. */
 const char *request_header(const struct request *request, const char *name);
 
-/* Reads the query and the body as the route declares them; on a fault the response is set and false returned.
- * What the query holds beyond a route with ROUTE_OPEN_QUERY's declarations is left to its handler. */
+/* Reads the query and the body as the route declares them. On a fault, sets the response and returns false.
+ * With ROUTE_OPEN_QUERY, arguments that the route does not declare are left to its handler. */
 bool request_read_query(struct request *request);
 bool request_read_body(struct request *request);
 /* Calls `visit` for every argument of the query. */

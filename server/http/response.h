@@ -1,7 +1,7 @@
-/* An answer being made: status, headers, and a body that is owned bytes, borrowed bytes or a stream.
+/* A response under construction: status, headers, and a body that is owned bytes, borrowed bytes or a stream.
  *
  * Handlers fill it in through these functions and those of problem.h; http.c sends it. The last call wins, so
- * a handler may prepare a body and still answer with a problem. */
+ * a handler that has prepared a body can still answer with a problem. */
 #ifndef ATTNLAB_SERVER_HTTP_RESPONSE_H
 #define ATTNLAB_SERVER_HTTP_RESPONSE_H
 
@@ -17,7 +17,7 @@ struct response_header {
 struct event_stream;
 
 struct response {
-    unsigned status; /* 0: not answered yet */
+    unsigned status; /* 0 until it is set */
     const char *content_type;
     char *bytes; /* owned, released with free() */
     const void *borrowed_bytes;
@@ -25,20 +25,20 @@ struct response {
     struct event_stream *stream; /* owned */
     struct response_header headers[RESPONSE_HEADERS_MAXIMUM];
     size_t header_count;
-    bool lacks_header; /* there was no memory for one: the answer cannot be given */
+    bool lacks_header; /* there was no memory for one, so the answer cannot be sent */
 };
 
-/* Takes over the text's bytes; if building it failed the answer is response_set_out_of_memory's. */
+/* Takes over the text's bytes. If building the text failed, calls response_set_out_of_memory. */
 void response_set_text(struct response *response, unsigned status, const char *content_type,
                        struct text *text);
 void response_set_json(struct response *response, unsigned status, struct text *text);
-/* Takes over `bytes` (malloc). NULL: response_set_out_of_memory. */
+/* Takes over `bytes` (malloc). If it is NULL, calls response_set_out_of_memory. */
 void response_set_bytes(struct response *response, unsigned status, const char *content_type, void *bytes,
                         size_t size);
 void response_set_borrowed(struct response *response, unsigned status, const char *content_type,
                            const void *bytes, size_t size);
-/* A 503 as problem+json that asks to try again later. Its body is static: there may be no memory for another.
- */
+/* Sets a 503 as problem+json that asks the client to try again later. The body is static, because there may
+ * be no memory for another. */
 void response_set_out_of_memory(struct response *response);
 void response_set_empty(struct response *response, unsigned status);
 /* Takes over the stream: an answer of server-sent events (stream.h). */

@@ -48,7 +48,7 @@ void method_write_list(unsigned methods, char *list, size_t size) {
     }
 }
 
-/* Compares segment by segment; a segment in braces takes any text that is not empty. Values are returned as
+/* Compares segment by segment; a segment in braces matches any text but the empty one. Returns the values as
  * positions and lengths in `path`. */
 static bool match_pattern(const char *pattern, const char *path, const char *starts[ROUTE_VALUES_MAXIMUM],
                           size_t lengths[ROUTE_VALUES_MAXIMUM]) {

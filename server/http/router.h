@@ -1,9 +1,8 @@
-/* Which handler answers which path.
+/* Finds the handler for a method and a path.
  *
- * A route is a method and a pattern such as "/api/runs/{id}/metrics". The table is handed in (api/routes.c).
- * A route that is given out in several formats (export.h) is also reached with their suffixes (".csv",
- * ".npy").
- */
+ * A route is a method and a pattern such as "/api/runs/{id}/metrics". The caller passes in the table
+ * (api/routes.c). A route with several formats (export.h) also matches paths with their suffixes (".csv",
+ * ".npy"). */
 #ifndef ATTNLAB_SERVER_HTTP_ROUTER_H
 #define ATTNLAB_SERVER_HTTP_ROUTER_H
 
@@ -25,13 +24,13 @@ struct route {
     const char *summary;
     enum access_need needs;
     unsigned flags;
-    const struct export *exports; /* ends with FORMAT_NONE; NULL: JSON alone */
+    const struct export *exports; /* ends with FORMAT_NONE; NULL: only JSON */
     const struct parameter_declaration *query;
     size_t query_count;
     enum body_kind body;
     unsigned success_status;
     const char *request_schema;  /* a component of openapi.json, or NULL */
-    const char *response_schema; /* likewise, of what it gives as JSON */
+    const char *response_schema; /* likewise, for its JSON answer */
 };
 
 struct route_table {
@@ -41,20 +40,20 @@ struct route_table {
 
 struct route_match {
     const struct route *route;   /* NULL: no route has this path and method */
-    unsigned allowed_methods;    /* of all routes with this path; 0: the path is not known */
-    const struct export *export; /* the route's: by the suffix, later by the Accept header */
-    char path[PATH_SIZE];        /* cut into the values */
+    unsigned allowed_methods;    /* of all routes with this path; 0: no route has it */
+    const struct export *export; /* one of the route's: chosen by the suffix, then by the Accept header */
+    char path[PATH_SIZE];        /* split into the values */
     const char *values[ROUTE_VALUES_MAXIMUM];
 };
 
-/* HEAD matches what GET matches. */
+/* HEAD matches the same paths as GET. */
 void router_match(struct route_match *match, const struct route_table *table, enum method method,
                   const char *path);
-/* The list of a route's formats, the usual one first. */
+/* The route's formats, the usual one first. */
 const struct export *route_exports(const struct route *route);
-/* The suffix of the path in its usual format; mostly "". */
+/* The suffix that selects the usual format; mostly "". */
 const char *route_suffix(const struct route *route);
-/* 0 where there is no such method here. */
+/* Returns 0 for a method that is not supported. */
 enum method method_find(const char *name);
 /* "GET"; "other" for 0. */
 const char *method_name(enum method method);

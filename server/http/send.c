@@ -1,4 +1,4 @@
-/* From a response to libmicrohttpd's: see send.h. */
+/* Makes libmicrohttpd's response from ours: see send.h. */
 #include "server/http/send.h"
 
 #include "server/http/problem.h"
@@ -9,13 +9,13 @@
 #include <string.h>
 
 enum {
-    STREAM_BLOCK = 4096, /* large enough for most events, small enough for many readers */
+    STREAM_BLOCK = 4096, /* holds most events, and is small enough for many readers */
     PIECE_SIZE = 64 << 10,
     LARGE_BODY = 256 << 10
 };
 
-/* A body that is sent in pieces, in turn with what others are sent: the system would take megabytes at once,
- * and copying those, or giving their memory back, keeps the HTTP thread from everybody else for too long. */
+/* A body that is sent in pieces, in turn with other answers. The kernel would accept megabytes at once, and
+ * copying them, or freeing them, would block the HTTP thread for too long. */
 struct large_body {
     struct background_work work;
     struct large_answers *all;
@@ -44,7 +44,7 @@ static void free_body(void *argument) {
     background_submit_first(body->all->background, &body->work);
 }
 
-/* Takes over the response's bytes if it succeeds. */
+/* Takes over the response's bytes on success. */
 static struct MHD_Response *create_large_response(struct response *response,
                                                   struct large_answers *large_answers) {
     struct large_body *body = malloc(sizeof *body);
@@ -67,10 +67,10 @@ void send_limit(struct response *response, const struct large_answers *large_ans
     if (!response->bytes || response->size <= LARGE_BODY || held == 0 ||
         held + response->size <= large_answers->maximum)
         return;
-    response_set_problem(response, 503, "too many large answers are being read: try again soon");
+    response_set_problem(response, 503, "too many large answers are being sent; try again soon");
 }
 
-/* The page needs nothing from elsewhere and nobody may put it into a frame. */
+/* The page loads nothing from other origins, and no other page may put it into a frame. */
 static const struct {
     const char *name, *value;
 } common_headers[] = {
@@ -106,13 +106,14 @@ static struct MHD_Response *create_response(struct response *response, struct la
 static const char *find_cache_control(const struct response *response) {
     for (size_t i = 0; i < response->header_count; i++) {
         const char *name = response->headers[i].name;
-        if (name[0] == 'E' && name[1] == 'T') /* ETag: may be kept, must be asked about */
+        if (name[0] == 'E' &&
+            name[1] == 'T') /* a response with an ETag may be cached, but must be revalidated */
             return "no-cache";
     }
     return "no-store";
 }
 
-/* False where there is no memory for all of them: an answer without its headers is not sent. */
+/* Returns false if there is no memory for all headers: an answer is not sent without them. */
 static bool add_headers(struct MHD_Response *created, const struct response *response, bool is_stream) {
     bool is_added = !response->lacks_header;
     for (size_t i = 0; i < sizeof common_headers / sizeof *common_headers; i++)

@@ -1,4 +1,4 @@
-/* Hands a finished response to libmicrohttpd, with the headers that every answer carries. */
+/* Passes a finished response to libmicrohttpd, with the headers that every answer has. */
 #ifndef ATTNLAB_SERVER_HTTP_SEND_H
 #define ATTNLAB_SERVER_HTTP_SEND_H
 
@@ -8,17 +8,17 @@
 #include <microhttpd.h>
 #include <stdatomic.h>
 
-/* The large answers that are being sent, all together. */
+/* All large answers that are being sent. */
 struct large_answers {
-    struct background *background; /* gives their memory back; borrowed */
-    size_t maximum;                /* the most bytes of several; one may always be sent */
+    struct background *background; /* frees their memory; borrowed */
+    size_t maximum;                /* the most bytes of several together; a single one may always be sent */
     atomic_size_t bytes;
 };
 
-/* Makes a large answer a 503 if those that are still being sent have taken their share of the memory: a
- * reader that does not read keeps the whole of it. */
+/* Turns a large answer into a 503 if those that are still being sent already use all the memory allowed: a
+ * client that does not read keeps its whole answer in memory. */
 void send_limit(struct response *response, const struct large_answers *large_answers);
-/* Takes the response's body; the response can be cleared afterwards. */
+/* Takes over the response's body; the caller may clear the response afterwards. */
 enum MHD_Result send_response(struct MHD_Connection *connection, struct response *response,
                               struct large_answers *large_answers);
 

@@ -1,4 +1,4 @@
-/* Counters by route and status, and their latencies: see statistics.h. */
+/* Request counts and latencies by route and status: see statistics.h. */
 #include "server/http/statistics.h"
 
 #include "server/http/status.h"
@@ -12,7 +12,7 @@ enum { BOUND_COUNT = sizeof bounds / sizeof *bounds };
 
 struct route_statistics {
     unsigned long long by_status[STATUS_COUNT];
-    unsigned long long within[BOUND_COUNT]; /* not cumulated */
+    unsigned long long within[BOUND_COUNT]; /* not cumulative */
     unsigned long long count;
     double seconds;
 };
@@ -22,7 +22,7 @@ struct statistics {
     pthread_mutex_t mutex;
     long streams;
     unsigned long long received, sent;
-    struct route_statistics routes[]; /* [table->count + 1]; the last one: files and unknown paths */
+    struct route_statistics routes[]; /* [table->count + 1]; the last one counts files and unknown paths */
 };
 
 struct statistics *statistics_open(const struct route_table *table, struct error *error) {

@@ -1,4 +1,4 @@
-/* What the service counts about itself, for GET /metrics. Thread-safe. */
+/* Counters of the service for GET /metrics. Thread-safe. */
 #ifndef ATTNLAB_SERVER_HTTP_STATISTICS_H
 #define ATTNLAB_SERVER_HTTP_STATISTICS_H
 
@@ -9,20 +9,20 @@
 
 struct statistics;
 
-/* The table is borrowed: requests are counted by route. */
+/* Counts requests by the routes of this table, which is borrowed. */
 struct statistics *statistics_open(const struct route_table *table, struct error *error);
 void statistics_close(struct statistics *statistics);
 
-/* `route`: one of the table; NULL: a file, or no such path. `seconds` from the request's headers to its
- * answer. */
+/* `route` is one of the table's, or NULL for a file or an unknown path. `seconds` is the time from the
+ * request's headers to its answer. */
 void statistics_count_request(struct statistics *statistics, const struct route *route, unsigned status,
                               double seconds);
-/* Of bodies and answers, without headers. */
+/* The bytes of bodies and answers, without headers. */
 void statistics_add_bytes(struct statistics *statistics, size_t received, size_t sent);
-/* An event stream began (+1) or ended (-1). */
+/* Counts an event stream that began (+1) or ended (-1). */
 void statistics_add_stream(struct statistics *statistics, int change);
 long statistics_stream_count(struct statistics *statistics);
-/* Prometheus' text format. */
+/* Writes all counters in Prometheus' text format. */
 void statistics_write(struct statistics *statistics, struct text *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writes events to one client, piece by piece: see stream.h. */
+/* Writes events to one client in pieces: see stream.h. */
 #include "server/http/stream.h"
 
 #include "server/system/clock.h"
@@ -16,23 +16,23 @@ struct event_stream {
     struct parked parked;
     char run_id[ID_SIZE]; /* "" for all runs */
     uint64_t cursor;
-    struct event *events[EVENTS_AT_ONCE]; /* read and not yet sent, the first one being sent */
+    struct event *events[EVENTS_AT_ONCE]; /* not yet sent; the first is being sent */
     size_t event_count, event_index;
-    size_t sent; /* bytes of the event being sent, with the empty line after it */
+    size_t sent; /* bytes sent of the current event, including the empty line after it */
     double last_written;
-    bool is_run_over;     /* it has ended or was deleted: what the log has is all there will be */
-    bool must_look_again; /* it has ended, but the log may still be about to show how */
+    bool is_run_over;     /* the run has ended or was deleted, so the log gets no more of its events */
+    bool must_look_again; /* the run has ended, but its last event may not be in the log yet */
     bool has_ended;
-    bool has_failed; /* the client sees that the end is missing */
+    bool has_failed; /* the stream breaks off, so that the client notices that the end is missing */
     bool has_said_goodbye;
 };
 
 static const char event_tail[] = "\n\n";
 static const char ping[] = ": ping\n\n";
-/* The client comes again, with the id it has, after so many milliseconds. */
+/* Tells the client to reconnect after this many milliseconds, with its last event id. */
 static const char goodbye[] = ": the service is ending\nretry: 2000\n\n";
 
-/* A client that stops reading costs this much of the kernel's memory, which would else grow to megabytes. */
+/* Limits the kernel memory for a client that stops reading; the buffer would otherwise grow to megabytes. */
 static void bound_socket_buffer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -54,7 +54,7 @@ struct event_stream *event_stream_create(const struct event_source *source, stru
     stream->parked.connection = connection;
     stream->parked.run_id = stream->run_id;
     stream->parked.is_patient = true;
-    stream->last_written = -PING_SECONDS; /* a first ping at once opens the line */
+    stream->last_written = -PING_SECONDS; /* sends the first ping at once, to open the line */
     bound_socket_buffer(connection);
     statistics_add_stream(stream->source->statistics, 1);
     return stream;
@@ -73,7 +73,7 @@ void event_stream_free_callback(void *stream) {
     event_stream_free(stream);
 }
 
-/* Copies what fits of a piece that begins at `*offset` of the event. */
+/* Copies as much as fits of a piece that begins at `*offset` of the event. */
 static size_t copy_piece(const char *piece, size_t piece_size, size_t *offset, char *buffer, size_t size) {
     if (*offset >= piece_size) {
         *offset -= piece_size;
@@ -85,7 +85,7 @@ static size_t copy_piece(const char *piece, size_t piece_size, size_t *offset, c
     return copied;
 }
 
-/* Writes on with the current event; moves to the next one when it is out. */
+/* Continues the current event; moves to the next one when it has been written. */
 static size_t write_event(struct event_stream *stream, char *buffer, size_t size) {
     struct event *event = stream->events[stream->event_index];
     size_t offset = stream->sent;
@@ -101,8 +101,8 @@ static size_t write_event(struct event_stream *stream, char *buffer, size_t size
     return written;
 }
 
-/* Fetches what comes after the cursor; false where there is nothing. A failing store breaks the stream off:
- * the client comes again with the id it has. */
+/* Fetches the events after the cursor; returns false if there are none. If the store fails, the stream breaks
+ * off, and the client reconnects with its last event id. */
 static bool fetch_events(struct event_stream *stream) {
     struct error error = {0};
     stream->event_index = stream->event_count = 0;
@@ -115,10 +115,10 @@ static bool fetch_events(struct event_stream *stream) {
     return stream->event_count > 0;
 }
 
-/* A stream whose run has ended ends when all its events are sent; that is no event's doing where the client
- * has the end already or the run was deleted. So this looks at the run before the first event and when none
- * has come for a while. A run is seen to have ended before its last event is shown: only once nothing is
- * being published is that event sure to be read after this. */
+/* A stream ends when its run has ended and all events have been sent. No event signals that if the client
+ * already has the last one, or if the run was deleted. So this checks the run before the first event, and
+ * again when no event has come for a while. A run's state may say that it has ended before its last event is
+ * in the log; only when nothing is being published is that event certain to be read. */
 static void look_at_run(struct event_stream *stream) {
     struct error error = {0};
     bool has_ended = false;
@@ -145,7 +145,7 @@ ssize_t event_stream_read(void *argument, uint64_t position, char *buffer, size_
     (void)position;
     struct event_stream *stream = argument;
     struct parking *parking = stream->source->parking;
-    if (stream->has_said_goodbye) /* what comes after it is for the next connection */
+    if (stream->has_said_goodbye) /* the client's next connection gets the events after it */
         return MHD_CONTENT_READER_END_OF_STREAM;
     for (;;) {
         unsigned long version = parking_version(parking);

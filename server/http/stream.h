@@ -1,9 +1,8 @@
 /* Server-sent events: the event log as one client follows it.
  *
- * A stream is a cursor into the shared log and the one event that is being sent; events are never copied for
- * a client. A client that reads slowly holds back only its own cursor: its socket's buffer fills, and one
- * that takes nothing for a minute is disconnected by the server's idle limit. It resumes with Last-Event-ID.
- */
+ * A stream is a cursor into the shared log and the event that is being sent; events are never copied for a
+ * client. A slow client holds back only its own cursor: its socket's buffer fills, and if it reads nothing
+ * for a minute, the server's idle limit disconnects it. It can resume with Last-Event-ID. */
 #ifndef ATTNLAB_SERVER_HTTP_STREAM_H
 #define ATTNLAB_SERVER_HTTP_STREAM_H
 
@@ -20,17 +19,17 @@
 
 struct event_stream;
 
-/* What all streams read from and tell of; borrowed. */
+/* The sources and counters that all streams share; borrowed. */
 struct event_source {
     struct event_log *log;
-    struct runs *runs; /* says when a run has ended */
+    struct runs *runs; /* tells whether a run has ended */
     struct parking *parking;
     struct statistics *statistics;
-    const atomic_bool *is_draining; /* then every stream says goodbye */
+    const atomic_bool *is_draining; /* when set, every stream says goodbye */
 };
 
-/* A stream on a connection of the events after `cursor`: of a run, or of all (run_id ""). The source is
- * borrowed. NULL when out of memory. */
+/* Creates a stream of the events after `cursor`: those of a run, or of all runs if run_id is "". The source
+ * is borrowed. Returns NULL when out of memory. */
 struct event_stream *event_stream_create(const struct event_source *source, struct MHD_Connection *connection,
                                          const char *run_id, uint64_t cursor, struct error *error);
 void event_stream_free(struct event_stream *stream);
