@@ -1,10 +1,10 @@
-/* The API: every call of it, one file per resource, in one table of routes.
+/* The API: all its calls, one file per resource, in one table of routes.
  *
- * service.h owns all that a running daemon consists of; routes.c names for each path its handler here, which
- * fills in request->response; openapi.c describes the same table. Handlers read and write the service's parts
- * through request->service.
+ * service.h owns all parts of a running daemon. routes.c names, for each path, its handler here, which fills
+ * in request->response; openapi.c describes the same table. Handlers reach the service's parts through
+ * request->service.
  *
- * May call http, access, runs, store, formats, system and core. Called by commands alone. */
+ * May call http, access, runs, store, formats, system and core. Called only by commands. */
 #ifndef ATTNLAB_SERVER_API_API_H
 #define ATTNLAB_SERVER_API_API_H
 
@@ -45,7 +45,7 @@ void api_health_get(struct request *request);
 void api_openapi_get(struct request *request);
 void api_prometheus_get(struct request *request);
 
-/* The formats of the resources that have others than JSON, for the table of routes. */
+/* The formats of the resources that are available in more than JSON, for the table of routes. */
 extern const struct export api_events_exports[];
 extern const struct export api_metrics_exports[];
 extern const struct export api_attention_exports[];

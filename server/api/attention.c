@@ -1,4 +1,4 @@
-/* The attention matrices and the mean attention of a trained run, computed again from its weights. */
+/* The attention matrices and the mean attention of a trained run, recomputed from its weights. */
 #include "server/api/parameters.h"
 
 #include "server/formats/csv.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A whole number, or `word`, which stands for `word_value`; false with a fault. */
+/* Reads a whole number, or `word`, which stands for `word_value`. Returns false with a fault otherwise. */
 static bool read_number_or_word(const struct parameter_set *query, const char *name, const char *word,
                                 size_t word_value, size_t *value, struct parameter_faults *faults) {
     const char *given = parameter_text(query, name);
@@ -78,7 +78,7 @@ static bool write_matrix_json(struct request *request, const void *shown, struct
     return true;
 }
 
-/* The first row and the first column hold the labels. */
+/* The first row and the first column contain the labels. */
 static bool write_matrix_csv(struct request *request, const void *shown, struct text *text,
                              struct error *error) {
     const struct attention_matrix *matrix = &((const struct shown_matrix *)shown)->matrix;
@@ -111,12 +111,13 @@ static bool write_matrix_npy(struct request *request, const void *shown, struct 
 const struct export api_attention_exports[] = {
     {FORMAT_JSON, write_matrix_json}, {FORMAT_CSV, write_matrix_csv}, {FORMAT_NPY, write_matrix_npy}, {0}};
 
-/* What the model and its test set bound; how many queries an example has is seen when it is run. */
+/* Checks what the model and its test set limit. An example's number of queries is known only when the model
+ * is run. */
 static void check_question(const struct inspection *inspection, const struct question *question,
                            struct parameter_faults *faults) {
     size_t examples = inspection_test_example_count(inspection);
     size_t layers = inspection_layer_count(inspection), heads = inspection_head_count(inspection);
-    if (layers == 0) /* then all that is asked for is missing: inspection_attention_rows says so */
+    if (layers == 0) /* nothing exists to ask for; inspection_attention_rows reports that */
         return;
     if (question->example >= examples)
         parameter_faults_add(faults, "example", "must be below %zu, the number of test examples; got %zu",

@@ -1,4 +1,4 @@
-/* Comparisons: several variants of one experiment times several seeds, as one table. */
+/* Comparisons: several variants of one experiment, each with several seeds, as one table. */
 #include "server/api/parameters.h"
 
 #include "core/experiments/experiments.h"
@@ -13,7 +13,7 @@
 
 enum { VARIANTS_MAXIMUM = 32, SEEDS_MAXIMUM = 32 };
 
-/* What the request has besides parameters: a label in each variant, the rest beside the variants. */
+/* The request's members besides parameters: a label in each variant, the others beside the variants. */
 static const char label_member[] = "label";
 static const char *const reserved[] = {"experiment", "name", "seeds", "variants", label_member, NULL};
 
@@ -30,7 +30,7 @@ static void answer_comparison(struct request *request, unsigned status, const st
     response_set_json(&request->response, status, &text);
 }
 
-/* What a request for a comparison says, before its runs' parameters are prepared. */
+/* The contents of a request for a comparison, before its runs' parameters are prepared. */
 struct wanted {
     const struct experiment *experiment;
     const json_t *variants[VARIANTS_MAXIMUM];
@@ -45,7 +45,7 @@ static void read_seeds(const json_t *object, struct wanted *wanted, struct param
     const json_t *list = json_object_get(object, "seeds");
     size_t count = json_array_size(list);
     wanted->seed_count = 1;
-    if (!list) { /* then the seed is a parameter like the others */
+    if (!list) { /* without a list, the seed is a parameter like any other */
         wanted->seeds[0] = json_integer_value(json_object_get(object, "seed"));
         return;
     }
@@ -57,7 +57,7 @@ static void read_seeds(const json_t *object, struct wanted *wanted, struct param
         int64_t *seed = &wanted->seeds[i];
         if (!json_read_integer(json_array_get(list, i), seed) || *seed < 0 || *seed > (int64_t)SEED_MAXIMUM) {
             parameter_faults_add(faults, "seeds",
-                                 "must hold whole numbers from 0 to %.0f; the one at place %zu is none",
+                                 "must contain only whole numbers from 0 to %.0f; item %zu is not one",
                                  SEED_MAXIMUM, i);
             *seed = 0;
         }
@@ -65,20 +65,21 @@ static void read_seeds(const json_t *object, struct wanted *wanted, struct param
     wanted->seed_count = count;
 }
 
-/* What is common to all variants has no place in one, and its label none beside them. */
+/* Rejects a common member inside a variant, and a label outside of one. */
 static void check_places(const json_t *object, const struct wanted *wanted, struct parameter_faults *faults) {
     if (json_object_get(object, label_member))
-        parameter_faults_add(faults, label_member, "belongs into a variant");
+        parameter_faults_add(faults, label_member, "belongs in a variant");
     for (size_t i = 0; i < wanted->variant_count; i++)
         for (size_t j = 0; reserved[j] != label_member; j++)
             if (json_object_get(wanted->variants[i], reserved[j])) {
                 char field[96];
                 snprintf(field, sizeof field, "variants[%zu].%s", i, reserved[j]);
-                parameter_faults_add(faults, field, "is common to all variants: it belongs beside them");
+                parameter_faults_add(faults, field, "is the same for all variants; put it beside variants");
             }
 }
 
-/* Where the list is no good one empty variant stands for it, so that what is common is checked too. */
+/* If the list is invalid, an empty variant takes its place, so that the common parameters are still
+ * checked. */
 static void read_variants(const json_t *object, struct wanted *wanted, struct parameter_faults *faults) {
     const json_t *list = json_object_get(object, "variants");
     size_t count = json_array_size(list);
@@ -93,8 +94,8 @@ static void read_variants(const json_t *object, struct wanted *wanted, struct pa
         wanted->labels[i] = json_string_value(json_object_get(wanted->variants[i], label_member));
         if (!wanted->labels[i] || strlen(wanted->labels[i]) > API_NAME_MAXIMUM) {
             parameter_faults_add(faults, "variants",
-                                 "the one at place %zu needs a label: a text of at most %d bytes", i,
-                                 API_NAME_MAXIMUM);
+                                 "must each have a label, a text of at most %d bytes; variant %zu does not",
+                                 API_NAME_MAXIMUM, i);
         }
     }
     wanted->variant_count = count;
@@ -109,8 +110,8 @@ static bool has_fault(const struct parameter_faults *faults, const struct parame
     return false;
 }
 
-/* Moves the faults of one variant to the list of all, saying whose they are: what is common to all variants
- * is wrong once, under its own name. */
+/* Moves a variant's faults to the list of all faults and adds the variant's name to them. A fault in a common
+ * parameter is reported only once, under the parameter's own name. */
 static void merge_faults(struct parameter_faults *all, struct parameter_faults *of_variant,
                          const json_t *common, const struct wanted *wanted, size_t variant) {
     for (size_t i = 0; i < of_variant->count; i++) {
@@ -126,7 +127,7 @@ static void merge_faults(struct parameter_faults *all, struct parameter_faults *
     parameter_faults_free(of_variant);
 }
 
-/* Prepares the sets of one variant: common parameters, the variant's own, the seed. */
+/* Prepares a variant's parameter sets, one per seed: common parameters, the variant's own, the seed. */
 static bool prepare_variant(struct request *request, const struct wanted *wanted, size_t variant,
                             struct parameter_set *sets, struct parameter_faults *faults) {
     bool is_prepared = true;
@@ -141,7 +142,7 @@ static bool prepare_variant(struct request *request, const struct wanted *wanted
         bool has_faults = of_variant.count > 0;
         merge_faults(faults, &of_variant, request->json, wanted, variant);
         if (has_faults)
-            break; /* the other seeds have the same ones */
+            break; /* the other seeds would have the same faults */
     }
     return is_prepared;
 }

@@ -1,4 +1,4 @@
-/* Data sets: the drawn ones and the user's own. */
+/* Data sets: the built-in, generated ones and the user's own. */
 #include "server/api/api.h"
 
 #include "core/tasks/task.h"
@@ -13,7 +13,7 @@ static const char *kind_name(enum dataset_kind kind) {
     return kind == DATASET_TEXT ? "text" : "numbers";
 }
 
-/* A list for each class. */
+/* Writes one list of words per class. */
 static void write_decisive_words(struct text *text, const char *const *const lists[2]) {
     json_write_begin_array(text, "decisive_words");
     for (size_t i = 0; i < 2; i++) {
@@ -80,7 +80,8 @@ void api_datasets_list(struct request *request) {
     response_set_json(&request->response, 200, &text);
 }
 
-/* The format of a body with this Content-Type; FORMAT_NONE, with a 415, if data sets are not given in it. */
+/* The format of a body with this Content-Type. If data sets cannot have it, sets a 415 and returns
+ * FORMAT_NONE. */
 static enum format find_format(struct request *request, const char *type) {
     enum format found = format_find_media_type(type);
     struct text known = {0};
@@ -90,8 +91,9 @@ static enum format find_format(struct request *request, const char *type) {
         text_append_format(&known, "%s%s", i > 0 ? " or " : "",
                            format_table[dataset_formats[i].format].media_type);
     }
-    response_set_problem(&request->response, 415, "the body must be %s; it is %.100s",
-                         known.failed ? "a data set" : known.bytes, type ? type : "of no stated type");
+    response_set_problem(&request->response, 415, "the body must be %s; it %s%.100s",
+                         known.failed ? "a data set" : known.bytes, type ? "is " : "has no Content-Type",
+                         type ? type : "");
     text_free(&known);
     return FORMAT_NONE;
 }

@@ -1,15 +1,15 @@
-/* Event streams of one run and of all. */
+/* Event streams: of one run, and of all runs. */
 #include "server/api/api.h"
 #include "server/http/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The stream is its own writer. */
+/* The stream writes itself. */
 const struct export api_events_exports[] = {{.format = FORMAT_EVENTS}, {0}};
 
-/* Where to begin: after the id that a returning client has, from Last-Event-ID (which a browser sends) or
- * ?after=; else `fresh`. False with a problem where it is no id. */
+/* Where the stream starts: after the last event id of a returning client, from Last-Event-ID (which a browser
+ * sends) or ?after=; otherwise at `fresh`. Returns false with a problem if the id is invalid. */
 static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *cursor) {
     const char *given = request_header(request, "Last-Event-ID");
     if (!given && parameter_is_set(&request->query, "after"))
@@ -43,7 +43,7 @@ static void answer_stream(struct request *request, const char *run_id, uint64_t 
         response_set_error(&request->response, &error);
 }
 
-/* A run's stream begins with the run's beginning. */
+/* The stream of a run starts with the run's first event. */
 void api_events_of_run(struct request *request) {
     struct run_record run = {0};
     struct error error = {0};
@@ -55,7 +55,7 @@ void api_events_of_run(struct request *request) {
     }
 }
 
-/* The stream of all runs begins with now. */
+/* The stream of all runs starts with the next event. */
 void api_events_of_all(struct request *request) {
     answer_stream(request, "", event_log_newest_id(request->service->event_log));
 }

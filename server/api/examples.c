@@ -1,4 +1,4 @@
-/* The very examples of a data set that a run sees. */
+/* The examples of a data set, exactly as a run sees them. */
 #include "server/api/parameters.h"
 
 #include "core/parameters/parse.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The query's arguments that are parameters of `train`. */
+/* The query arguments that are parameters of `train`. */
 struct example_parameters {
     struct request *request;
     struct parameter_set *set;
@@ -31,8 +31,8 @@ static void read_parameter(void *owner, const char *name, const char *value) {
     }
 }
 
-/* The parameters of a run on this data set, and when it was given (0: it is drawn); false with the response
- * set. */
+/* Prepares the parameters of a run on this data set, and finds the time when the data set was uploaded (0 if
+ * it is built in). On failure, sets the response and returns false. */
 static bool prepare_example_parameters(struct request *request, struct parameter_set *set,
                                        int64_t *created_ms) {
     const struct experiment *train = experiment_find("train");
@@ -99,7 +99,7 @@ static void write_example_csv(struct text *text, const struct inspection *inspec
     csv_end_row(text);
 }
 
-/* Every split has at least one example; all have the same columns. */
+/* Every split has at least one example, and all examples have the same columns. */
 static bool write_csv_header(struct text *text, struct inspection *inspection, bool is_test,
                              struct error *error) {
     struct inspection_example example = {0};
@@ -114,7 +114,7 @@ static bool write_csv_header(struct text *text, struct inspection *inspection, b
     return true;
 }
 
-/* A page of a split. */
+/* One page of a split. */
 struct shown_examples {
     struct inspection *inspection;
     bool is_test;
@@ -176,7 +176,7 @@ void api_datasets_examples(struct request *request) {
     int64_t created_ms = 0;
     if (!prepare_example_parameters(request, &set, &created_ms))
         goto cleanup;
-    /* A name may be given again after its data set was deleted. */
+    /* The upload time is part of the key, because a new data set may get the name of a deleted one. */
     json_write_parameters(&key, NULL, &set);
     text_append_format(&key, " %lld", (long long)created_ms);
     slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);

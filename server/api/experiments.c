@@ -1,9 +1,10 @@
-/* Every experiment with the schema of its parameters, and the states that its runs go through. */
+/* Lists the experiments, each with the schema of its parameters, and the states of a run. */
 #include "server/api/api.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
 
-/* The rows of the page's comparison, each as POST /api/comparisons takes it, with an id for the address. */
+/* The rows of the page's comparison, in the form that POST /api/comparisons accepts. Each has an id for use
+ * in the page's address. */
 static void write_variants(struct text *text, const struct experiment *experiment) {
     json_write_begin_array(text, "variants");
     for (size_t i = 0; i < experiment->variant_count; i++) {

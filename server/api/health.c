@@ -1,4 +1,4 @@
-/* Whether the service is well, for people and for Docker; and its counters, for Prometheus. */
+/* The service's health, for people and for Docker; and its counters, for Prometheus. */
 #include "server/api/api.h"
 #include "server/formats/json_writer.h"
 #include "server/system/version.h"

@@ -1,4 +1,4 @@
-/* A run's metrics: one row an epoch. */
+/* A run's metrics: one row per epoch. */
 #include "server/api/api.h"
 #include "server/formats/csv.h"
 #include "server/formats/json_writer.h"

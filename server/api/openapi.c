@@ -1,4 +1,4 @@
-/* OpenAPI 3.1, made from the route table and the experiments' declarations. */
+/* Builds the OpenAPI 3.1 description from the route table and the experiments' declarations. */
 #include "server/api/api.h"
 #include "server/api/openapi_schemas.h"
 #include "server/api/parameters.h"
@@ -33,7 +33,8 @@ static void write_media_type(struct text *text, enum format format, const char *
     }
 }
 
-/* What the path with this suffix gives. Without a suffix an Accept header may choose. */
+/* The contents of a path with this suffix. A path without one also has the formats that an Accept header may
+ * choose. */
 static void write_content(struct text *text, const struct route *route, const char *suffix) {
     json_write_begin_object(text, "content");
     for (const struct export *one = route_exports(route); one->format != FORMAT_NONE; one++) {
@@ -56,7 +57,7 @@ static void write_responses(struct text *text, const struct route *route, const 
         write_content(text, route, suffix);
     json_write_end_object(text);
     json_write_begin_object(text, "default");
-    json_write_string(text, "description", "What is wrong");
+    json_write_string(text, "description", "The problem");
     json_write_begin_object(text, "content");
     write_media_type(text, FORMAT_PROBLEM, "Problem");
     json_write_end_object(text);
@@ -138,15 +139,15 @@ static void write_operation_id(struct text *text, const struct route *route, con
     json_write_string(text, "operationId", name);
 }
 
-/* With --access token; without it everybody may do everything. */
+/* This applies with --access token; without it everybody may do everything. */
 static void write_security(struct text *text, const struct route *route) {
     static const char *const needs[] = {[NEEDS_LECTURER] = "The lecturer only.",
                                         [NEEDS_NOTHING] = "Everybody.",
                                         [NEEDS_READ] = "The lecturer; students who may read or run.",
                                         [NEEDS_RUN] = "The lecturer; students who may run.",
-                                        [NEEDS_OWN_RUN] = "The lecturer; the student who made it.",
-                                        [NEEDS_OWN_COMPARISON] = "The lecturer; the student who made it.",
-                                        [NEEDS_OWN_DATASET] = "The lecturer; the student who made it."};
+                                        [NEEDS_OWN_RUN] = "The lecturer; the student who owns it.",
+                                        [NEEDS_OWN_COMPARISON] = "The lecturer; the student who owns it.",
+                                        [NEEDS_OWN_DATASET] = "The lecturer; the student who owns it."};
     json_write_string(text, "description", needs[route->needs]);
     json_write_raw(text, "security",
                    route->needs == NEEDS_NOTHING    ? "[]"
@@ -173,7 +174,7 @@ static bool is_first_of_pattern(size_t index) {
     return true;
 }
 
-/* A pattern with a format's suffix, and the operations that have it. */
+/* Writes the path of a pattern with a format's suffix, and its operations. */
 static void write_path(struct text *text, const char *pattern, const char *suffix) {
     struct text operations = {0};
     char path[128];
@@ -206,7 +207,7 @@ static void write_paths(struct text *text) {
     json_write_end_object(text);
 }
 
-/* One schema per experiment: its parameters, its name, and what `more` adds. */
+/* One schema per experiment: the experiment's name, its parameters, and the members in `more`. */
 static void write_request_schema(struct text *text, const struct experiment *experiment, const char *more) {
     json_write_begin_object(text, NULL);
     json_write_string(text, "title", experiment->title);
@@ -239,7 +240,7 @@ static void write_request_schemas(struct text *text, const char *name, const cha
     json_write_end_object(text);
 }
 
-/* A text that is one of the NULL-terminated `names`. */
+/* A string that must be one of the NULL-terminated `names`. */
 static void write_enumeration(struct text *text, const char *schema, const char *const *names) {
     json_write_begin_object(text, schema);
     json_write_string(text, "type", "string");
@@ -269,7 +270,7 @@ static void write_components(struct text *text) {
         text, "securitySchemes",
         "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"The lecturer's token\"},"
         "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"" CREDENTIALS_SESSION_COOKIE "\","
-        "\"description\":\"Given by POST /api/session\"}}");
+        "\"description\":\"Set by POST /api/session\"}}");
     json_write_end_object(text);
 }
 

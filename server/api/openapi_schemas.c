@@ -1,4 +1,4 @@
-/* Schemas as text, put together by the preprocessor: see openapi_schemas.h. */
+/* JSON Schemas as text, assembled by the preprocessor: see openapi_schemas.h. */
 #include "server/api/openapi_schemas.h"
 
 #define REFERENCE(name) "{\"$ref\":\"#/components/schemas/" name "\"}"
@@ -71,9 +71,8 @@ const struct openapi_schema openapi_schemas[] = {
      OBJECT("\"properties\":" MAP_OF(REFERENCE("ParameterSchema"), "The JSON Schema of each parameter."))},
     {"ParameterSchema",
      OBJECT("\"title\":" STRING ",\"description\":" STRING ",\"default_note\":" STRING
-            ",\"choice_titles\":" MAP_OF(STRING, "What people call each choice.") ",\"applies_to\":" MAP_OF(
-                STRINGS,
-                "The values of another parameter for which this one counts; for others it does nothing."))},
+            ",\"choice_titles\":" MAP_OF(STRING, "The title of each choice.") ",\"applies_to\":" MAP_OF(
+                STRINGS, "This parameter has an effect only if another one has one of these values."))},
     {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")) ",\"run_states\":" LIST_OF(
                            OBJECT("\"name\":" STRING ",\"ended\":" BOOLEAN)))},
     {"Dataset", OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING

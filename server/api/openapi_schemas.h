@@ -1,4 +1,5 @@
-/* The shapes of requests and answers that no parameter declaration describes, for openapi.json. */
+/* The schemas for openapi.json that do not follow from parameter declarations: those of requests and
+ * answers. */
 #ifndef ATTNLAB_SERVER_API_OPENAPI_SCHEMAS_H
 #define ATTNLAB_SERVER_API_OPENAPI_SCHEMAS_H
 

@@ -1,4 +1,4 @@
-/* From a request's JSON to a prepared set of parameters: see parameters.h. */
+/* Turns a request's JSON into a prepared set of parameters: see parameters.h. */
 #include "server/api/parameters.h"
 
 #include "server/formats/json_parameters.h"
@@ -25,7 +25,7 @@ const struct experiment *api_read_experiment(const json_t *object, struct parame
         snprintf(complaint, sizeof complaint, "got \"%.50s\"", name);
     } else {
         snprintf(complaint, sizeof complaint, "%s",
-                 value ? "got something that is no text" : "it is missing");
+                 value ? "got a value that is not a text" : "it is missing");
     }
     add_experiment_fault(faults, complaint);
     return NULL;

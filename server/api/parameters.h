@@ -1,4 +1,5 @@
-/* What the resources that take an experiment's parameters share: from a request's JSON to a prepared set. */
+/* Turns a request's JSON into a prepared set of parameters, for all resources that accept an experiment's
+ * parameters. */
 #ifndef ATTNLAB_SERVER_API_PARAMETERS_H
 #define ATTNLAB_SERVER_API_PARAMETERS_H
 
@@ -7,22 +8,21 @@
 
 /* The experiment that `object` names, or NULL with a fault. */
 const struct experiment *api_read_experiment(const json_t *object, struct parameter_faults *faults);
-/* Bytes of a name or a label that somebody gives. */
+/* The most bytes of a name or a label in a request. */
 enum { API_NAME_MAXIMUM = 200 };
 
-/* A member that must be a text of at most API_NAME_MAXIMUM bytes, `missing` where it is absent; NULL with a
- * fault where it is something else.
- */
+/* Reads a member that must be a text of at most API_NAME_MAXIMUM bytes. Returns `missing` if it is absent,
+ * and NULL with a fault if it is anything else. */
 const char *api_read_text(const json_t *object, const char *name, const char *missing,
                           struct parameter_faults *faults);
-/* Reads every member of `objects` (later ones win) into a fresh `set` and prepares it; all faults are
- * collected. False on a failure of ours, with the response set. */
+/* Reads every member of `objects` (later objects win) into a new `set` and prepares it. Collects all faults.
+ * Returns false, with the response set, only on an internal failure. */
 bool api_prepare_parameters(struct request *request, const struct experiment *experiment,
                             const json_t *const *objects, size_t object_count, const char *const *reserved,
                             struct parameter_set *set, struct parameter_faults *faults);
-/* The most memory, in bytes, of a run that the caller asks for. */
+/* The most memory, in bytes, that a run of this caller may take. */
 unsigned long long api_memory_limit(const struct request *request);
-/* Sets the response and returns true where there are faults; frees them. */
+/* If there are faults, sets the response and returns true. Frees the faults. */
 bool api_answer_faults(struct request *request, struct parameter_faults *faults);
 
 #endif

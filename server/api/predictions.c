@@ -1,4 +1,4 @@
-/* What a trained run says to sequences or texts that somebody gives it. */
+/* The predictions of a trained run for the sequences or texts in a request. */
 #include "server/api/parameters.h"
 
 #include "server/formats/json_parameters.h"
@@ -83,7 +83,7 @@ static bool is_text(const json_t *input) {
     return json_is_string(input) && json_string_length(input) <= TEXT_MAXIMUM;
 }
 
-/* The list of inputs, NULL with faults. */
+/* The list of inputs; NULL with faults if it is invalid. */
 static const json_t *read_inputs(const json_t *object, bool *are_texts, struct parameter_faults *faults) {
     static const char *const known[] = {"sequences", "texts", NULL};
     const struct parameter_set nothing = {0};
@@ -100,7 +100,7 @@ static const json_t *read_inputs(const json_t *object, bool *are_texts, struct p
     const char *field = texts ? "texts" : "sequences";
     size_t count = json_array_size(inputs);
     if (!inputs || (texts && sequences)) {
-        parameter_faults_add(faults, field, "give either sequences or texts");
+        parameter_faults_add(faults, field, "must be given alone: either sequences or texts");
     } else if (count == 0 || count > INPUTS_MAXIMUM) {
         parameter_faults_add(faults, field, "must be a list of 1 to %d inputs; got %zu", INPUTS_MAXIMUM,
                              count);
@@ -117,7 +117,7 @@ static const json_t *read_inputs(const json_t *object, bool *are_texts, struct p
     return inputs;
 }
 
-/* False on a failure of ours; what is wrong with the inputs are faults. */
+/* Returns false only on an internal failure; invalid inputs are added to the faults. */
 static bool write_predictions(struct text *text, struct inspection *inspection, const json_t *inputs,
                               bool are_texts, bool all_heads, struct parameter_faults *faults,
                               struct error *error) {

@@ -1,4 +1,4 @@
-/* The whole API in one table: from it the router answers and openapi.json is made. */
+/* The whole API in one table: the router uses it, and openapi.json is built from it. */
 #include "server/api/api.h"
 
 static const char *const splits[] = {"train", "test", NULL};
@@ -7,7 +7,7 @@ static const struct parameter_declaration wait_query[] = {
     {.name = "wait",
      .type = PARAMETER_INTEGER,
      .title = "Seconds to wait",
-     .meaning = "Answers when the run has ended or after this many seconds.",
+     .meaning = "Delays the answer until the run has ended, for at most this many seconds.",
      .maximum = 300},
 };
 
@@ -37,11 +37,11 @@ static const struct parameter_declaration runs_query[] = {
     {.name = "mine",
      .type = PARAMETER_BOOLEAN,
      .title = "Mine",
-     .meaning = "Only runs that the caller made."},
+     .meaning = "Only runs that belong to the caller."},
     {.name = "before",
      .type = PARAMETER_TEXT,
      .title = "Before",
-     .meaning = "Only runs older than the one with this id: the next of the last page.",
+     .meaning = "Only runs older than the one with this id, which is next of the previous page.",
      .length_maximum = 64},
 };
 
@@ -71,7 +71,7 @@ static const struct parameter_declaration events_query[] = {
 #define EPOCH_QUERY                                                                                          \
     {                                                                                                        \
         .name = "epoch", .type = PARAMETER_TEXT, .title = "Epoch",                                           \
-        .meaning = "An epoch whose weights are kept, or last; 0 is before training.", .length_maximum = 16,  \
+        .meaning = "A kept epoch, or last; epoch 0 is before training.", .length_maximum = 16,               \
         .default_text = "last"                                                                               \
     }
 
@@ -80,12 +80,12 @@ static const struct parameter_declaration attention_query[] = {
     {.name = "example",
      .type = PARAMETER_INTEGER,
      .title = "Example",
-     .meaning = "Which example of the test set.",
+     .meaning = "The number of an example in the test set.",
      .maximum = 1e9},
     {.name = "layer",
      .type = PARAMETER_INTEGER,
      .title = "Layer",
-     .meaning = "Which attention layer.",
+     .meaning = "The number of an attention layer.",
      .maximum = 1e6},
     {.name = "head",
      .type = PARAMETER_TEXT,
@@ -96,13 +96,13 @@ static const struct parameter_declaration attention_query[] = {
     {.name = "query_from",
      .type = PARAMETER_INTEGER,
      .title = "First query",
-     .meaning = "The first row of the matrix that is given.",
+     .meaning = "The first row of the matrix to return.",
      .maximum = 1e9},
     {.name = "query_count",
      .type = PARAMETER_INTEGER,
      .title = "Queries",
      .meaning =
-         "How many rows at most; 0: all, or, of sequences longer than 1,024 steps, a million weights' worth.",
+         "The most rows to return. 0: all, or about a million weights if a sequence exceeds 1,024 steps.",
      .maximum = 1e9},
 };
 
@@ -112,14 +112,14 @@ static const struct parameter_declaration predictions_query[] = {
     {.name = "all_heads",
      .type = PARAMETER_BOOLEAN,
      .title = "All heads",
-     .meaning = "Also gives the attention of every head of every layer, as attention_by_head."},
+     .meaning = "Also returns the attention of every head of every layer, as attention_by_head."},
 };
 
 static const struct parameter_declaration datasets_query[] = {
     {.name = "name",
      .type = PARAMETER_TEXT,
      .title = "Name",
-     .meaning = "The data set's name, to be used as a run's task.",
+     .meaning = "The data set's name, which a run then uses as its task.",
      .length_maximum = DATASET_NAME_MAXIMUM},
 };
 
@@ -133,7 +133,7 @@ static const struct parameter_declaration examples_query[] = {
     {.name = "offset",
      .type = PARAMETER_INTEGER,
      .title = "Offset",
-     .meaning = "The first example.",
+     .meaning = "The number of the first example to return.",
      .maximum = 1e9},
     {.name = "limit",
      .type = PARAMETER_INTEGER,
@@ -152,21 +152,23 @@ static const struct route routes[] = {
      .flags = ROUTE_BACKGROUND, QUERY(wait_query), .body = BODY_JSON, .success_status = 201,
      .request_schema = "RunRequest", .response_schema = "Run"},
     {METHOD_GET, "/api/runs", api_runs_list,
-     "Runs, newest first; a result above 16 KiB is null here and not in the run itself", .needs = NEEDS_READ,
-     .flags = ROUTE_BACKGROUND, QUERY(runs_query), .success_status = 200, .response_schema = "RunList"},
+     "Runs, newest first; a result above 16 KiB is null here, and complete only in the run itself",
+     .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, QUERY(runs_query), .success_status = 200,
+     .response_schema = "RunList"},
     {METHOD_GET, "/api/runs/{id}", api_runs_get, "A run", .needs = NEEDS_READ, .success_status = 200,
      .response_schema = "Run"},
     {METHOD_POST, "/api/runs/{id}/cancel", api_runs_cancel, "Cancels a run within one training step",
      .needs = NEEDS_OWN_RUN, .flags = ROUTE_BACKGROUND, .success_status = 200, .response_schema = "Run"},
-    {METHOD_DELETE, "/api/runs/{id}", api_runs_delete, "Deletes an ended run with all that belongs to it",
-     .needs = NEEDS_OWN_RUN, .flags = ROUTE_BACKGROUND, .success_status = 204},
+    {METHOD_DELETE, "/api/runs/{id}", api_runs_delete,
+     "Deletes an ended run and everything that belongs to it", .needs = NEEDS_OWN_RUN,
+     .flags = ROUTE_BACKGROUND, .success_status = 204},
     {METHOD_GET, "/api/runs/{id}/events", api_events_of_run,
-     "The run's events from its beginning; the stream closes after the event named end. The runs in events "
-     "are as in lists: a result above 16 KiB is null",
+     "The run's events from its beginning; the stream closes after the event end. As in lists, "
+     "a result above 16 KiB is null",
      .needs = NEEDS_READ, QUERY(events_query), .exports = api_events_exports, .success_status = 200},
     {METHOD_GET, "/api/events", api_events_of_all, "The events of all runs, from now on", .needs = NEEDS_READ,
      QUERY(events_query), .exports = api_events_exports, .success_status = 200},
-    {METHOD_GET, "/api/runs/{id}/metrics", api_metrics_get, "One row an epoch; row 0 is before training",
+    {METHOD_GET, "/api/runs/{id}/metrics", api_metrics_get, "One row per epoch; row 0 is before training",
      .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .exports = api_metrics_exports, .success_status = 200,
      .response_schema = "Metrics"},
     {METHOD_GET, "/api/runs/{id}/attention", api_attention_get, "One attention matrix, or some of its rows",
@@ -179,23 +181,24 @@ static const struct route routes[] = {
     {METHOD_GET, "/api/runs/{id}/model", api_weights_get, "The weights under PyTorch's names",
      .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND, .exports = api_weights_exports, .success_status = 200},
     {METHOD_POST, "/api/runs/{id}/predictions", api_predictions_create,
-     "What the trained model says to new inputs", .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND,
+     "The trained model's predictions for new inputs", .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND,
      QUERY(predictions_query), .body = BODY_JSON, .success_status = 200,
      .request_schema = "PredictionRequest", .response_schema = "Predictions"},
-    {METHOD_POST, "/api/comparisons", api_comparisons_create, "Starts a comparison: variants times seeds",
-     .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND, .body = BODY_JSON, .success_status = 201,
-     .request_schema = "ComparisonRequest", .response_schema = "Comparison"},
+    {METHOD_POST, "/api/comparisons", api_comparisons_create,
+     "Starts a comparison: every variant with every seed", .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND,
+     .body = BODY_JSON, .success_status = 201, .request_schema = "ComparisonRequest",
+     .response_schema = "Comparison"},
     {METHOD_GET, "/api/comparisons", api_comparisons_list, "Comparisons, newest first", .needs = NEEDS_READ,
      .flags = ROUTE_BACKGROUND, QUERY(comparisons_query), .success_status = 200,
      .response_schema = "ComparisonList"},
     {METHOD_GET, "/api/comparisons/{id}", api_comparisons_get, "A comparison as a table", .needs = NEEDS_READ,
      .exports = api_comparisons_exports, .flags = ROUTE_BACKGROUND, .success_status = 200,
      .response_schema = "Comparison"},
-    {METHOD_POST, "/api/comparisons/{id}/cancel", api_comparisons_cancel, "Cancels what has not ended",
-     .needs = NEEDS_OWN_COMPARISON, .flags = ROUTE_BACKGROUND, .success_status = 200,
-     .response_schema = "Comparison"},
+    {METHOD_POST, "/api/comparisons/{id}/cancel", api_comparisons_cancel,
+     "Cancels all its runs that have not ended", .needs = NEEDS_OWN_COMPARISON, .flags = ROUTE_BACKGROUND,
+     .success_status = 200, .response_schema = "Comparison"},
     {METHOD_DELETE, "/api/comparisons/{id}", api_comparisons_delete,
-     "Deletes an ended comparison with its runs", .needs = NEEDS_OWN_COMPARISON, .flags = ROUTE_BACKGROUND,
+     "Deletes an ended comparison and its runs", .needs = NEEDS_OWN_COMPARISON, .flags = ROUTE_BACKGROUND,
      .success_status = 204},
     {METHOD_GET, "/api/experiments", api_experiments_list,
      "Every experiment with the schema of its parameters", .needs = NEEDS_NOTHING, .success_status = 200,
@@ -208,12 +211,12 @@ static const struct route routes[] = {
     {METHOD_DELETE, "/api/datasets/{name}", api_datasets_delete, "Deletes a data set",
      .needs = NEEDS_OWN_DATASET, .flags = ROUTE_BACKGROUND, .success_status = 204},
     {METHOD_GET, "/api/datasets/{name}/examples", api_datasets_examples,
-     "The very examples that a run sees; every parameter of train that concerns the data is taken too",
+     "The examples exactly as a run sees them; takes every parameter of train that concerns the data",
      .needs = NEEDS_READ, .flags = ROUTE_BACKGROUND | ROUTE_OPEN_QUERY, .exports = api_examples_exports,
      QUERY(examples_query), .success_status = 200, .response_schema = "Examples"},
-    {METHOD_GET, "/api/health", api_health_get, "Whether the service is well", .needs = NEEDS_NOTHING,
+    {METHOD_GET, "/api/health", api_health_get, "The service's health", .needs = NEEDS_NOTHING,
      .success_status = 200, .response_schema = "Health"},
-    {METHOD_GET, "/api/session", api_session_get, "Who the service takes the caller for",
+    {METHOD_GET, "/api/session", api_session_get, "The caller's session: role, rights and limits",
      .needs = NEEDS_NOTHING, .success_status = 200, .response_schema = "Session"},
     {METHOD_POST, "/api/session", api_session_create, "Signs in as the lecturer", .needs = NEEDS_NOTHING,
      .flags = ROUTE_BACKGROUND, .body = BODY_JSON, .success_status = 200, .request_schema = "SessionRequest",

@@ -1,4 +1,4 @@
-/* Runs: create (and wait), list, get, cancel, delete. */
+/* Runs: create (and wait), list, get, cancel and delete. */
 #include "server/api/parameters.h"
 
 #include "server/formats/json_writer.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double cancel_seconds = 2; /* for the training step under way */
+static const double cancel_seconds = 2; /* enough for the current training step */
 
 static void answer_run(struct request *request, const struct run_record *run) {
     bool may_delete = gate_owns(request, run->owner);
@@ -17,8 +17,8 @@ static void answer_run(struct request *request, const struct run_record *run) {
     response_set_json(&request->response, request->match.route->success_status, &text);
 }
 
-/* The answer of the request, whose run (waited for, or named by the path) has a large result: reading and
- * writing that takes too long for the HTTP thread. */
+/* Answers with a run whose result is large; the run was waited for or is named by the path. Called later,
+ * because reading and writing the result takes too long for the HTTP thread. */
 static void answer_large_run(struct request *request) {
     struct service *service = request->service;
     const char *id = *request->waits_for_run ? request->waits_for_run : request_path_value(request, 0);
@@ -33,7 +33,8 @@ static void answer_large_run(struct request *request) {
     run_record_clear(&run);
 }
 
-/* Answers, or leaves that for later; while the service ends there is no later, and the result is left out. */
+/* Answers now or, for a large result, later. While the service is ending nothing runs later, so the result is
+ * left out. */
 static void answer_run_or_later(struct request *request, const struct run_record *run) {
     if (run_record_lacks_result(run) && !atomic_load(&request->http->is_draining))
         request->later = answer_large_run;
@@ -41,7 +42,7 @@ static void answer_run_or_later(struct request *request, const struct run_record
         answer_run(request, run);
 }
 
-/* Whether the run has ended or the wait is over; then the run is the answer. */
+/* Whether the run has ended or the wait is over; if so, answers with the run. */
 static bool poll_run(struct request *request) {
     struct run_record run = {0};
     struct error error = {0};
@@ -57,7 +58,7 @@ static bool poll_run(struct request *request) {
     return is_over;
 }
 
-/* The answer is given when the run has ended, or after so many seconds. */
+/* Delays the answer until the run has ended, for at most so many seconds. */
 static void wait_for_run(struct request *request, const char *id, double seconds) {
     snprintf(request->waits_for_run, sizeof request->waits_for_run, "%s", id);
     request->parked.run_id = request->waits_for_run;
@@ -101,7 +102,7 @@ void api_runs_create(struct request *request) {
     parameter_set_free(&set);
 }
 
-/* In a list a large result is left out, so that a page of runs stays light; the run itself has it. */
+/* Leaves a large result out, to keep a page of runs small; the run itself has it. */
 static void write_listed_run(struct text *text, const struct request *request, const struct run_record *run) {
     bool may_delete = gate_owns(request, run->owner);
     run_write_brief_json(text, NULL, run, &may_delete);
@@ -116,7 +117,7 @@ void api_runs_list(struct request *request) {
         .comparison = parameter_is_set(query, "comparison") ? parameter_text(query, "comparison") : NULL,
         .owner = parameter_boolean(query, "mine") ? request->caller.owner : NULL,
         .before = parameter_is_set(query, "before") ? parameter_text(query, "before") : NULL,
-        .limit = limit + 1, /* one more says whether there is a next page */
+        .limit = limit + 1, /* one more than asked for, to see if there is a next page */
     };
     struct run_record *runs = NULL;
     struct error error = {0};

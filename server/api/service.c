@@ -1,4 +1,4 @@
-/* Opens and closes what the daemon consists of, in order: see service.h. */
+/* Opens and closes the parts of the daemon in order: see service.h. */
 #include "server/api/service.h"
 
 #include "server/formats/json_memory.h"
@@ -13,10 +13,10 @@ static void wake_readers(void *owner, const struct event *event) {
     parking_notify(owner, event->run_id);
 }
 
-/* Every worker has the same share of the memory: whichever runs meet, together they never take more than all
- * of it (retrieval may, with files larger than the published ones), and none waits for another's to be free.
- * Unless told otherwise there are as many workers as cores, but no more than have a share that is enough for
- * an ordinary run. */
+/* Every worker gets the same share of the memory. So, whichever runs are at work together, they do not exceed
+ * the total (except for retrieval with files larger than the published ones), and no run waits for another to
+ * free memory. By default there are as many workers as cores, but fewer if a share would be too small for an
+ * ordinary run. */
 static size_t share_memory(struct service *service) {
     const struct options *options = service->options;
     unsigned long long memory =
@@ -28,8 +28,8 @@ static size_t share_memory(struct service *service) {
     return workers;
 }
 
-/* No student holds all workers, with runs that last as long as they may: one is left for the next who comes.
- * While nobody does, its core helps the runs of the others. */
+/* Students can run for as long as the limits allow, so no student may occupy all workers: one stays free for
+ * the next student. While it is idle, its core helps the other runs. */
 static struct runs_options choose_runs_options(struct service *service) {
     size_t workers = share_memory(service);
     bool has_students = service->options->access == ACCESS_TOKEN;
@@ -88,7 +88,7 @@ void service_drain(struct service *service) {
 }
 
 void service_close(struct service *service) {
-    if (service->runs) /* so that no run tells readers of anything when there are none */
+    if (service->runs) /* so that no run notifies readers after they are gone */
         runs_stop(service->runs);
     http_context_close(&service->http);
     access_close(service->access);

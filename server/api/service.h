@@ -1,5 +1,5 @@
-/* Everything a running daemon owns, as the handlers of requests see it. Made by service_open, in the order of
- * its members, and taken down in the opposite order. */
+/* All parts of a running daemon, as the handlers of requests use them. service_open makes them in the order
+ * of the members; service_close closes them in the opposite order. */
 #ifndef ATTNLAB_SERVER_API_SERVICE_H
 #define ATTNLAB_SERVER_API_SERVICE_H
 
@@ -22,17 +22,17 @@ struct service {
     struct inspector *inspector;
     struct access *access;
     struct http_context http;
-    struct event_source event_source;      /* of the streams */
-    unsigned long long memory_limit_bytes; /* of one run */
+    struct event_source event_source;      /* for the event streams */
+    unsigned long long memory_limit_bytes; /* for one run */
 };
 
-/* Options and routes are borrowed. On failure what was opened is closed again. `warning` (512 bytes) is what
- * the store has to tell, or "". */
+/* Options and routes are borrowed. If it fails, it closes what it had opened. `warning` (512 bytes) receives
+ * a warning from the store, or "". */
 bool service_open(struct service *service, const struct options *options, const struct route_table *routes,
                   char *warning, size_t warning_size, struct error *error);
-/* Lets the workers begin. */
+/* Starts the workers. */
 bool service_start(struct service *service, struct error *error);
-/* Refuses new work, wakes everybody who waits, and interrupts the runs so that they go on after a restart. */
+/* Refuses new work, wakes all waiting requests, and interrupts the runs, which continue after a restart. */
 void service_drain(struct service *service);
 void service_close(struct service *service);
 

@@ -1,4 +1,4 @@
-/* Who the service takes the caller for; signing in as the lecturer, and out. */
+/* The caller's role and rights; signing in as the lecturer, and signing out. */
 #include "server/api/api.h"
 
 #include "server/access/secret.h"
@@ -32,9 +32,9 @@ static void answer_session(struct request *request) {
     response_set_json(&request->response, 200, &text);
 }
 
-/* The page asks this first. The cookie comes with this answer rather than with the page itself, because a
- * browser that follows a link from elsewhere does not send its SameSite=Strict cookies with the page, and
- * would be given a new one each time. */
+/* The page calls this first. The owner's cookie comes with this answer and not with the page itself: a
+ * browser that follows a link from another site does not send its SameSite=Strict cookies with that request,
+ * so it would be given a new cookie each time. */
 void api_session_get(struct request *request) {
     answer_session(request);
     credentials_set_owner(request);
@@ -45,9 +45,9 @@ void api_session_create(struct request *request) {
     char session[SECRET_SIZE];
     struct error error = {0};
     if (request->service->options->access != ACCESS_TOKEN) {
-        response_set_problem(&request->response, 409, "everybody may do everything here: there is no token");
+        response_set_problem(&request->response, 409, "there is no token: everybody may do everything here");
     } else if (!token || json_object_size(request->json) != 1) {
-        response_set_fault(&request->response, "token", "must be a text, and all there is in the body");
+        response_set_fault(&request->response, "token", "must be a text, and the only member of the body");
     } else if (!access_sign_in(request->service->access, &request->caller, token, session, &error)) {
         gate_refuse_token(request, &error);
     } else {
