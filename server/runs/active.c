@@ -1,4 +1,4 @@
-/* The list of active runs, and the changes of their records: see active.h. */
+/* The list of active runs, and changes to their records: see active.h. */
 #include "server/runs/active.h"
 
 #include "server/runs/json.h"
@@ -76,16 +76,16 @@ struct event *run_event_create(const struct run_record *record, enum event_kind 
     return event;
 }
 
-/* What the commits below need. */
+/* The arguments of the commits below. */
 struct change {
     struct runs *runs;
-    struct active_run *run; /* NULL: none is in memory */
+    struct active_run *run; /* NULL if the run is not in memory */
     const struct run_record *record;
     bool acknowledged;
 };
 
-/* Whoever hears of a change and then asks for the run must see it changed: memory follows the store before
- * the event is shown. A run that has ended is forgotten. */
+/* Updates the run in memory after the store and before the event is shown, so that a reader who sees the
+ * event and then asks for the run finds it changed. Removes a run that has ended. */
 static void change_active_run(const struct change *change) {
     struct runs *runs = change->runs;
     const struct run_record *record = change->record;
@@ -111,7 +111,8 @@ static bool commit_to_store(void *argument, const struct event_record *events, s
     return true;
 }
 
-/* The run has ended but that cannot be stored: memory keeps it, and takes over the record. */
+/* Used when a run has ended but its end cannot be stored: the run stays in memory and takes over the
+ * record. */
 static bool commit_to_memory(void *argument, const struct event_record *events, size_t count,
                              struct error *error) {
     (void)events, (void)count, (void)error;
@@ -129,7 +130,7 @@ static bool commit_to_memory(void *argument, const struct event_record *events, 
 }
 
 /* Publishes the events of a changed record. The commit makes the change while the log is not settled, so that
- * nobody takes a run for ended and told before its end can be read (stream.c). */
+ * nobody sees that a run has ended and reads a settled log before the run's end is in it (stream.c). */
 static bool publish_change(struct change *change,
                            bool (*commit)(void *change, const struct event_record *events, size_t count,
                                           struct error *error),
@@ -154,7 +155,7 @@ bool active_run_publish(struct runs *runs, struct active_run *run, const struct 
     return publish_change(&change, commit_to_store, error);
 }
 
-/* The record of a run as it will be when it has ended. */
+/* Builds the record of an ended run. */
 static bool ended_record(struct runs *runs, struct active_run *run, enum run_state state, char *result_json,
                          const char *message, struct run_record *record, struct error *error) {
     pthread_mutex_lock(&runs->mutex);
@@ -189,12 +190,12 @@ bool active_run_finish(struct runs *runs, struct active_run *run, enum run_state
         return error_set(error, failure.code, "%s", failure.message);
     record.result_json = NULL;
     run_record_clear(&record);
-    if (failure_to_keep.code != ERROR_NONE) /* for want of memory */
+    if (failure_to_keep.code != ERROR_NONE) /* for lack of memory */
         failure = failure_to_keep;
     return error_set(error, failure.code, "%s", failure.message);
 }
 
-/* A copy of one record that is still to be stored; false where there is none. */
+/* Copies one record that is still to be stored; returns false if there is none. */
 static bool next_unsaved(struct runs *runs, struct run_record *record) {
     bool found = false;
     pthread_mutex_lock(&runs->mutex);

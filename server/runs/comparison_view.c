@@ -83,7 +83,7 @@ static void summarise_row(struct comparison_row *row, size_t seed_count) {
         row->mean = sum / (double)known;
 }
 
-/* One state for all: the worst end once all have ended. */
+/* The state of the whole comparison; once all runs have ended, it is the worst of their states. */
 static enum run_state common_state(const size_t counts[RUN_STATE_COUNT], size_t total) {
     size_t unfinished = 0;
     for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
@@ -97,7 +97,7 @@ static enum run_state common_state(const size_t counts[RUN_STATE_COUNT], size_t 
     return counts[RUN_CANCELLED] > 0 ? RUN_CANCELLED : RUN_SUCCEEDED;
 }
 
-/* A member's result, from wherever it is kept, into its row. */
+/* Adds a run's result to its row; reads the result from the store if the record lacks it. */
 static bool add_member(struct store *store, struct comparison_view *view, const struct run_record *run,
                        struct error *error) {
     struct comparison_row *row = &view->rows[run->comparison_variant];

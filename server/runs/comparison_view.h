@@ -1,8 +1,6 @@
 /* A comparison as a table: a row for each variant, a column for each seed.
  *
- * Only labels and seeds are stored; state, progress and rows follow from the runs each time that somebody
- * asks.
- */
+ * Only labels and seeds are stored; state, progress and rows are computed from the runs at every request. */
 #ifndef ATTNLAB_SERVER_RUNS_COMPARISON_VIEW_H
 #define ATTNLAB_SERVER_RUNS_COMPARISON_VIEW_H
 
@@ -11,24 +9,24 @@
 struct comparison_row {
     char *label;
     double *accuracies;      /* [seed_count], NAN until known */
-    double mean, worst;      /* of those that are known; NAN while none is */
+    double mean, worst;      /* of the known accuracies; NAN if there are none */
     int64_t parameter_count; /* 0 until known */
-    double seconds;          /* of its ended runs together; NAN while none has */
+    double seconds;          /* total time of its ended runs; NAN if there are none */
 };
 
 struct comparison_view {
     struct comparison_record record;
     enum run_state state;
-    size_t progress_done, progress_total; /* runs */
+    size_t progress_done, progress_total; /* in runs */
     size_t variant_count, seed_count;
-    char (*run_ids)[ID_SIZE]; /* [variant_count][seed_count]; "" where the run was deleted */
+    char (*run_ids)[ID_SIZE]; /* [variant_count][seed_count]; "" for a deleted run */
     struct comparison_row *rows;
 };
 
-/* Makes the empty table of a record, which it takes over. Clear it whether or not it succeeds. */
+/* Makes an empty table for a record, which it takes over. Clear the view even if this fails. */
 bool comparison_view_open(struct comparison_view *view, struct comparison_record *record,
                           struct error *error);
-/* Fills the table in from the comparison's runs; the store has the results that the records lack. */
+/* Fills in the table from the comparison's runs; reads results that the records lack from the store. */
 bool comparison_view_fill(struct comparison_view *view, struct store *store, const struct run_record *list,
                           size_t count, struct error *error);
 void comparison_view_clear(struct comparison_view *view);

@@ -1,4 +1,4 @@
-/* Comparisons: several variants times several seeds, one run each. */
+/* Comparisons: several variants, each with several seeds, one run for each pair. */
 #include "server/runs/runs.h"
 
 #include "server/formats/json_writer.h"
@@ -32,7 +32,7 @@ static bool record_prepare(struct comparison_record *record, const struct compar
     return false;
 }
 
-/* The run of a variant and a seed. */
+/* Creates the run of a variant and a seed. */
 static struct active_run *create_member(const struct comparison_request *request,
                                         const struct comparison_record *comparison, size_t variant,
                                         size_t seed, struct error *error) {
@@ -156,12 +156,13 @@ bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison
             continue;
         if (runs_cancel(runs, list[i].id, NULL, &failure))
             cancelled++;
-        else if (failure.code != ERROR_CONFLICT && failure.code != ERROR_MISSING) /* ended in between */
+        else if (failure.code != ERROR_CONFLICT &&
+                 failure.code != ERROR_MISSING) /* such a run has ended, or was deleted, in the meantime */
             ok = error_set(error, failure.code, "%s", failure.message);
     }
     run_records_free(list, count);
     if (ok && cancelled == 0)
-        ok = error_set(error, ERROR_CONFLICT, "the comparison has ended already");
+        ok = error_set(error, ERROR_CONFLICT, "the comparison has already ended");
     return ok && (view == NULL || runs_find_comparison(runs, id, view, error));
 }
 
@@ -173,7 +174,7 @@ bool runs_delete_comparison(struct runs *runs, const char *id, struct error *err
     for (size_t i = 0; i < count; i++)
         unfinished += !run_state_has_ended(list[i].state);
     bool ok = unfinished == 0 ||
-              error_set(error, ERROR_CONFLICT, "%zu runs of the comparison have not ended: cancel it first",
+              error_set(error, ERROR_CONFLICT, "%zu runs of the comparison have not ended; cancel it first",
                         unfinished);
     ok = ok && runs->store->delete_comparison(runs->store, id, error);
     pthread_mutex_lock(&runs->mutex);

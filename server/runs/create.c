@@ -1,4 +1,4 @@
-/* Creating runs: stored and told of before they are queued. See runs.h and create.h. */
+/* Creates runs; stores and publishes them before they are queued. See runs.h and create.h. */
 #include "server/runs/create.h"
 
 #include "server/formats/json_parameters.h"
@@ -26,7 +26,7 @@ bool run_record_prepare(struct run_record *record, const struct run_request *req
     return false;
 }
 
-/* What add_to_store needs. */
+/* The arguments of add_to_store. */
 struct addition {
     struct store *store;
     const struct comparison_record *comparison;
@@ -41,10 +41,10 @@ static bool add_to_store(void *argument, const struct event_record *events, size
                                      addition->count, events, event_count, error);
 }
 
-/* Stores new runs and tells of them. */
+/* Stores new runs and publishes their events. */
 static bool publish_new(struct runs *runs, const struct comparison_record *comparison,
                         struct active_run **items, size_t count, struct error *error) {
-    /* Shallow copies: the store wants them in a row. */
+    /* shallow copies, because the store expects an array */
     struct run_record *records = calloc(count, sizeof *records);
     struct event **events = calloc(count, sizeof(struct event *));
     size_t made = 0;
@@ -71,7 +71,7 @@ cleanup:
     return ok;
 }
 
-/* With the lock held: how many runs wait that came from a network. */
+/* The number of waiting runs from a network. The caller holds the lock. */
 static size_t count_waiting(const struct runs *runs, const char *network) {
     size_t count = 0;
     for (const struct active_run *run = runs->active; run != NULL; run = run->next)
@@ -82,19 +82,19 @@ static size_t count_waiting(const struct runs *runs, const char *network) {
     return count;
 }
 
-/* With the lock held: reserves places in the queue. */
+/* Reserves places in the queue. The caller holds the lock. */
 static bool reserve(struct runs *runs, const char *owner, const struct runs_under_way *wanted,
                     const struct share *share, struct error *error) {
     if (runs->is_stopping)
-        return error_set(error, ERROR_UNAVAILABLE, "the service is shutting down");
+        return error_set(error, ERROR_UNAVAILABLE, "the service is ending");
     bool is_bound = wanted->network[0] != '\0';
     size_t waiting = is_bound ? count_waiting(runs, wanted->network) : 0;
     if (is_bound && waiting + wanted->count > share->network_limit)
-        return error_set(
-            error, ERROR_LIMIT,
-            "%zu runs from your network address are waiting and at most %zu may: try again when some "
-            "have started",
-            waiting, share->network_limit);
+        return error_set(error, ERROR_LIMIT,
+                         "%zu runs from your network address are waiting, and at most %zu are allowed; try "
+                         "again when some "
+                         "have started",
+                         waiting, share->network_limit);
     return run_queue_reserve(runs->queue, owner, wanted->count, share->own_limit, error);
 }
 
@@ -112,7 +112,7 @@ static void forget_under_way(struct runs *runs, const struct runs_under_way *don
 
 bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,
               size_t count, const struct share *share, struct error *error) {
-    /* The runs' own copy of the owner outlives this; it is the same for all. */
+    /* The owner's text belongs to a run, which outlives this function; all runs have the same owner. */
     const char *owner = items[0]->record.owner;
     bool is_bound = share->network != NULL && share->network_limit > 0;
     struct runs_under_way under_way = {NULL, is_bound ? share->network : "", count};

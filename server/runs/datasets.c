@@ -1,4 +1,4 @@
-/* Data sets: parsed when they are first used, shared while anybody uses them. */
+/* Data sets: parsed at their first use, and shared between all users. */
 #include "server/runs/datasets.h"
 
 #include "core/tasks/dataset_parse.h"
@@ -18,14 +18,14 @@ struct parsed_dataset {
     char name[DATASET_NAME_MAXIMUM + 1];
     struct dataset *dataset;
     size_t users;
-    bool is_deleted; /* no longer to be found, only used up */
+    bool is_deleted; /* deleted, so no longer found, but still in use */
 };
 
 struct datasets {
     struct store *store;
     char *directory;
     pthread_mutex_t mutex;
-    struct parsed_dataset *parsed; /* under the mutex */
+    struct parsed_dataset *parsed; /* guarded by the mutex */
 };
 
 struct datasets *datasets_open(struct store *store, const char *data_directory, struct error *error) {
@@ -75,10 +75,11 @@ bool datasets_check_name(const char *name, struct error *error) {
         ok = isalnum((unsigned char)name[i]) || strchr("-_.", name[i]) != NULL;
     if (!ok)
         return error_set(error, ERROR_INVALID,
-                         "must have 1 to %d letters, digits, '-', '_' or '.', the first a letter or digit",
+                         "must be 1 to %d letters, digits, '-', '_' or '.', and begin with a letter or digit",
                          DATASET_NAME_MAXIMUM);
     if (task_maker_find(name) != NULL)
-        return error_set(error, ERROR_CONFLICT, "%s is the name of a built-in task: choose another", name);
+        return error_set(error, ERROR_CONFLICT, "%s is the name of a built-in task; choose another name",
+                         name);
     return true;
 }
 
@@ -117,7 +118,7 @@ bool datasets_find(struct datasets *datasets, const char *name, struct dataset_r
     return datasets->store->read_dataset(datasets->store, name, record, NULL, NULL, error);
 }
 
-/* With the mutex held. */
+/* The caller holds the mutex. */
 static struct parsed_dataset *find_parsed(struct datasets *datasets, const char *name) {
     for (struct parsed_dataset *parsed = datasets->parsed; parsed != NULL; parsed = parsed->next)
         if (!parsed->is_deleted && strcmp(parsed->name, name) == 0)
@@ -158,8 +159,8 @@ static struct parsed_dataset *load(struct datasets *datasets, const char *name, 
     return parsed;
 }
 
-/* struct data_source's find_dataset. Loading happens without the lock: where two load the same, one is used.
- */
+/* struct data_source's find_dataset. Loads without the lock; if two threads load the same data set, one copy
+ * is dropped. */
 static const struct dataset *find_dataset(void *owner, const char *name, struct error *error) {
     struct datasets *datasets = owner;
     pthread_mutex_lock(&datasets->mutex);

@@ -1,8 +1,8 @@
-/* The user's data sets and files, as experiments and the API see them.
+/* The user's data sets and files, for experiments and the API.
  *
- * A data set is kept in the store as the bytes that were sent, and parsed when it is used; parsed ones are
- * shared and stay in memory as long as somebody uses them. Files (weights, images) lie in the data directory
- * and are named plainly: a name with a slash or a leading dot is refused. */
+ * The store keeps a data set as the bytes of its upload. It is parsed when it is used; its users share the
+ * parsed data set, which stays in memory as long as somebody uses it. Files (weights, images) are in the data
+ * directory; a file name with a slash or a leading dot is refused. */
 #ifndef ATTNLAB_SERVER_RUNS_DATASETS_H
 #define ATTNLAB_SERVER_RUNS_DATASETS_H
 
@@ -13,7 +13,7 @@
 
 struct datasets;
 
-/* The formats that a data set may be given in. */
+/* The formats of a data set's upload. */
 struct dataset_format {
     enum format format; /* FORMAT_NONE ends the table */
     struct dataset *(*parse)(const char *bytes, size_t size, struct error *error);
@@ -24,11 +24,12 @@ extern const struct dataset_format dataset_formats[];
 struct datasets *datasets_open(struct store *store, const char *data_directory, struct error *error);
 void datasets_close(struct datasets *datasets);
 
-/* ERROR_INVALID for what is no plain name, ERROR_CONFLICT for that of a built-in task. */
+/* ERROR_INVALID if the name is malformed, ERROR_CONFLICT if it is that of a built-in task. */
 bool datasets_check_name(const char *name, struct error *error);
 
-/* Parses and stores; `format` is one of dataset_formats. ERROR_INVALID for a bad name or a bad row (the
- * message names its line), ERROR_CONFLICT where the name is taken. `record` is filled in; clear it. */
+/* Parses and stores a data set; `format` is one of dataset_formats. ERROR_INVALID for a bad name or a bad row
+ * (the message names the line), ERROR_CONFLICT if the name is taken. Fills in `record`, which the caller
+ * clears. */
 bool datasets_add(struct datasets *datasets, const char *name, enum format format, const void *bytes,
                   size_t size, const char *owner, struct dataset_record *record, struct error *error);
 bool datasets_list(struct datasets *datasets, struct dataset_record **list, size_t *count,

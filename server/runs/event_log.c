@@ -1,8 +1,8 @@
 /* The event log: a ring of the newest events, shared by all readers, in front of the store.
  *
- * Two locks. `publishing` is held while an event gets its id, is committed and shown, so that ids appear in
- * order: a reader whose cursor has passed an id never misses it. `ring` is held for moments only; readers
- * never wait for the disk because of somebody's commit. */
+ * There are two locks. `publishing` is held while an event gets its id, is committed and is shown, so that
+ * ids appear in order: a reader whose cursor has passed an id cannot miss it later. `ring` is only held
+ * briefly, so that readers never wait for the disk because of a commit. */
 #include "server/runs/event_log.h"
 
 #include <inttypes.h>
@@ -14,15 +14,17 @@
 #include <string.h>
 
 enum { RING_EVENTS = 4096, RING_BYTES = 8 * 1024 * 1024 };
-/* Ids below 2^53 are exact in JavaScript: 2^21 restarts of 2^32 events. */
+/* Ids below 2^53 are exact in JavaScript: 2^21 restarts with 2^32 events each. */
 enum { GENERATION_SHIFT = 32 };
-/* Room for the longest "id: ...\nevent: ...\ndata: ". */
+/* The longest "id: ...
+ * event: ...
+ * data: " must fit. */
 enum { HEAD_SIZE = 64 };
 
 struct shared_event {
-    struct event event; /* first: a struct event * is a struct shared_event * */
+    struct event event; /* first, so that a struct event * is also a struct shared_event * */
     atomic_size_t users;
-    char text[]; /* HEAD_SIZE bytes whose end an id and a kind fill, and the payload */
+    char text[]; /* HEAD_SIZE bytes, the last of them filled with id and kind, then the payload */
 };
 
 struct event_log {
@@ -32,9 +34,9 @@ struct event_log {
     void *notify_owner;
     pthread_mutex_t publishing;
     pthread_mutex_t ring;
-    uint64_t next_id; /* under `publishing` */
-    /* Under `ring`: events[first], ... `count` of them, `bytes` of payload. Everything up to the id
-     * `forgotten` is only in the store. */
+    uint64_t next_id; /* guarded by `publishing` */
+    /* Guarded by `ring`: `count` events from events[first] on, with `bytes` of payload. Events with ids up to
+     * `forgotten` are only in the store. */
     struct event *events[RING_EVENTS];
     size_t first, count, bytes;
     uint64_t forgotten, newest_id;
@@ -60,7 +62,7 @@ struct event *event_create(const char *run_id, enum event_kind kind, const char 
     return &shared->event;
 }
 
-/* Before anybody else has the event. */
+/* Call this before the event is shared. */
 static void event_set_id(struct event *event, uint64_t id) {
     char head[HEAD_SIZE];
     int length =
@@ -125,7 +127,7 @@ static void ring_forget_oldest(struct event_log *log) {
     event_release(oldest);
 }
 
-/* Shows events, which already have their ids, to readers. Keeps its own reference to each. */
+/* Shows events, whose ids are set, to readers. Keeps its own reference to each. */
 static void ring_append(struct event_log *log, struct event **events, size_t count) {
     pthread_mutex_lock(&log->ring);
     for (size_t i = 0; i < count; i++) {
@@ -147,7 +149,8 @@ static void notify_and_release(struct event_log *log, struct event **events, siz
     }
 }
 
-/* What the store keeps of an event. The payload of an ended run's events is the run itself. */
+/* The part of an event that is stored. For events of an ended run the payload is the run itself, so it is
+ * left out. */
 static struct event_record event_to_record(const struct event *event) {
     struct event_record record = {.id = event->id, .kind = event->kind, .payload = NULL};
     memcpy(record.run_id, event->run_id, ID_SIZE);
@@ -218,7 +221,8 @@ static size_t ring_search(const struct event_log *log, uint64_t after) {
     return low;
 }
 
-/* Reads on from the ring. False where the cursor lies before it: *forgotten is then where the ring begins. */
+/* Reads from the ring. Returns false if the cursor is before the ring's first event; *forgotten is then the
+ * newest id that the ring lacks. */
 static bool ring_read(struct event_log *log, const char *run_id, uint64_t *cursor, size_t limit,
                       struct event **events, size_t *count, uint64_t *forgotten) {
     pthread_mutex_lock(&log->ring);
@@ -234,7 +238,7 @@ static bool ring_read(struct event_log *log, const char *run_id, uint64_t *curso
     return within;
 }
 
-/* An event as it was, from its record. */
+/* Recreates an event from its record. */
 static struct event *event_restore(struct event_log *log, const struct event_record *record,
                                    struct error *error) {
     struct event *event = NULL;
@@ -256,7 +260,7 @@ static struct event *event_restore(struct event_log *log, const struct event_rec
     return event;
 }
 
-/* Reads on from the store, before the ring's beginning. */
+/* Reads from the store the events before those in the ring. */
 static bool store_read(struct event_log *log, const char *run_id, uint64_t *cursor, uint64_t forgotten,
                        size_t limit, struct event **events, size_t *count, struct error *error) {
     struct event_record *records = NULL;
@@ -268,7 +272,8 @@ static bool store_read(struct event_log *log, const char *run_id, uint64_t *curs
         struct event *event = ok ? event_restore(log, &records[i], &gone) : NULL;
         if (event != NULL)
             events[(*count)++] = event;
-        else if (ok && gone.code != ERROR_MISSING) /* deleted in between: its events are gone with it */
+        else if (ok &&
+                 gone.code != ERROR_MISSING) /* the run was deleted in the meantime, and its events with it */
             ok = error_set(error, gone.code, "%s", gone.message);
         free(records[i].payload);
         if (ok)

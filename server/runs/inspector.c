@@ -1,4 +1,4 @@
-/* The few inspections that stay open, and who uses them: see inspector.h. */
+/* A small cache of open inspections, each with at most one user at a time: see inspector.h. */
 #include "server/runs/inspector.h"
 
 #include "server/formats/json_parameters.h"
@@ -10,8 +10,8 @@
 enum { SLOT_COUNT = 4 };
 
 struct cached_slot {
-    struct inspector_slot slot; /* first: what callers hold */
-    char *key;                  /* owned: a run's id or parameters as JSON; NULL: empty */
+    struct inspector_slot slot; /* first, because callers hold pointers to it */
+    char *key;                  /* owned: a run's id, or parameters as JSON; NULL if the slot is empty */
     unsigned long last_used;
     bool is_busy;
 };
@@ -54,7 +54,8 @@ void inspector_close(struct inspector *inspector) {
     free(inspector);
 }
 
-/* The slot with this key, else the free one that was used longest ago; NULL: wait. With the mutex held. */
+/* The slot with this key, or else the free one that has been unused for longest. NULL if the caller must
+ * wait. The caller holds the mutex. */
 static struct cached_slot *choose_slot(struct inspector *inspector, const char *key) {
     struct cached_slot *oldest = NULL;
     for (size_t i = 0; i < SLOT_COUNT; i++) {
@@ -67,7 +68,7 @@ static struct cached_slot *choose_slot(struct inspector *inspector, const char *
     return oldest;
 }
 
-/* A busy slot that is empty or holds what `key` names; NULL when out of memory. */
+/* Takes a slot that is empty or has this key, and marks it busy; NULL when out of memory. */
 static struct cached_slot *take_slot(struct inspector *inspector, const char *key, struct error *error) {
     struct cached_slot *cached;
     pthread_mutex_lock(&inspector->mutex);
@@ -115,8 +116,8 @@ struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector,
     return &cached->slot;
 }
 
-/* A data set that is younger than the run is another one with the same name. One that is missing is drawn, or
- * opening the model will say so. */
+/* A data set that is newer than the run is a different one with the same name. If there is no such data set,
+ * either it is a built-in one, or opening the model will fail with an error. */
 static bool check_dataset(struct inspector *inspector, const struct run_record *run, const char *name,
                           struct error *error) {
     struct dataset_record dataset;
@@ -124,13 +125,14 @@ static bool check_dataset(struct inspector *inspector, const struct run_record *
         return true;
     bool is_same = dataset.created_ms <= run->created_ms;
     dataset_record_clear(&dataset);
-    return is_same || error_set(error, ERROR_CONFLICT,
-                                "the data set %.80s that run %s was trained on was deleted; the one that now "
-                                "has this name is another",
-                                name, run->id);
+    return is_same ||
+           error_set(error, ERROR_CONFLICT,
+                     "the data set %.80s on which run %s was trained was deleted; the one that has "
+                     "this name now is a different one",
+                     name, run->id);
 }
 
-/* The run's parameters, as they were prepared when it was created. Free the set in any case. */
+/* Reads the run's parameters as they were prepared when it was created. Free the set in any case. */
 static bool read_run_parameters(struct inspector *inspector, const char *run_id, struct parameter_set *set,
                                 struct error *error) {
     struct run_record run = {0};
@@ -140,12 +142,13 @@ static bool read_run_parameters(struct inspector *inspector, const char *run_id,
         goto cleanup;
     const struct experiment *experiment = experiment_find(run.experiment);
     if (!experiment || !experiment->trains_model) {
-        error_set(error, ERROR_CONFLICT, "run %s trains no model: %s does not", run_id, run.experiment);
+        error_set(error, ERROR_CONFLICT, "run %s has no model: the experiment %s does not train one", run_id,
+                  run.experiment);
         goto cleanup;
     }
     if (!json_restore_parameters(run.parameters_json, experiment->parameters, experiment->parameter_count,
                                  set, &cause)) {
-        /* No fault of who asks now. */
+        /* not the caller's mistake */
         error_set(error, cause.code == ERROR_INVALID ? ERROR_INTERNAL : cause.code, "run %s: %s", run_id,
                   cause.message);
         goto cleanup;
@@ -156,7 +159,7 @@ cleanup:
     return is_read;
 }
 
-/* Epochs never change once stored, so what is loaded need not be loaded again. */
+/* A stored epoch never changes, so weights that are loaded already can be reused. */
 static bool load_epoch(struct inspector *inspector, struct inspector_slot *slot, const char *run_id,
                        size_t epoch, struct error *error) {
     if (epoch != STORE_LAST_EPOCH && slot->epoch == epoch)

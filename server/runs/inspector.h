@@ -1,7 +1,8 @@
-/* Opened models of ended and running runs, kept for the next question.
+/* A cache of opened models of ended and running runs.
  *
- * Opening an inspection draws the run's data and builds its model, so the last few stay open. One is used by
- * one thread at a time: inspector_acquire waits for it. To be called from background threads only. */
+ * Opening an inspection generates the run's data and builds its model, so the last few stay open. Only one
+ * thread at a time uses an inspection; inspector_acquire_run and inspector_acquire_parameters wait for it.
+ * Call them only from background threads. */
 #ifndef ATTNLAB_SERVER_RUNS_INSPECTOR_H
 #define ATTNLAB_SERVER_RUNS_INSPECTOR_H
 
@@ -13,18 +14,19 @@ struct inspector;
 /* One inspection in use. */
 struct inspector_slot {
     struct inspection *inspection;
-    size_t epoch; /* whose weights are loaded; STORE_LAST_EPOCH: none */
+    size_t epoch; /* the epoch whose weights are loaded; STORE_LAST_EPOCH if none are */
 };
 
 struct inspector *inspector_open(struct store *store, struct data_source data, struct error *error);
 void inspector_close(struct inspector *inspector);
 
-/* A train run's model with the weights of `epoch` (or STORE_LAST_EPOCH). ERROR_MISSING where there is no such
- * run or epoch, ERROR_CONFLICT where the experiment trains no model or nothing is trained yet. Release it. */
+/* Opens the model of a train run with the weights of `epoch` (or STORE_LAST_EPOCH). ERROR_MISSING if the run
+ * or the epoch does not exist, ERROR_CONFLICT if the experiment does not train a model or no epoch has been
+ * trained yet. The caller releases it. */
 struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const char *run_id, size_t epoch,
                                              struct error *error);
-/* The model and data that prepared `train` parameters describe, without weights. `key` tells them from
- * others. */
+/* Opens the model and the data that prepared `train` parameters describe, without weights. `key` identifies
+ * them. */
 struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector, const char *key,
                                                     const struct parameter_set *parameters,
                                                     struct error *error);

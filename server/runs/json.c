@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* null where it has not come yet. */
+/* null until the time is set. */
 static void write_time(struct text *text, const char *key, int64_t milliseconds) {
     char formatted[32];
     clock_format_rfc3339(milliseconds, formatted);
@@ -63,7 +63,7 @@ char *run_to_brief_json(const struct run_record *run, size_t *length, struct err
     return bytes;
 }
 
-/* `ids`: the row's runs, one for each seed; an empty one has been deleted. */
+/* `ids` are those of the row's runs, one for each seed; "" for a deleted run. */
 static void write_row(struct text *text, const struct comparison_row *row, char (*ids)[ID_SIZE],
                       size_t seed_count) {
     json_write_begin_object(text, NULL);

@@ -1,4 +1,4 @@
-/* Runs and comparisons as the API shows them. */
+/* Runs and comparisons as JSON, for the API. */
 #ifndef ATTNLAB_SERVER_RUNS_JSON_H
 #define ATTNLAB_SERVER_RUNS_JSON_H
 
@@ -6,17 +6,17 @@
 #include "server/runs/comparison_view.h"
 #include "server/store/store.h"
 
-/* The run as the API shows it, as a value inside other JSON. Where the record lacks its result, that is null
- * and "result_omitted" true. `may_delete`: whether who asks may cancel and delete the run; NULL in events,
- * which all get alike. */
+/* Writes a run as a value inside other JSON. If the record lacks its result, the result is null and
+ * "result_omitted" true. `may_delete` says whether the caller may cancel and delete the run; it is NULL in
+ * events, because all readers get the same ones. */
 void run_write_json(struct text *text, const char *key, const struct run_record *run, const bool *may_delete);
-/* The same, in any case without a large result: in lists. */
+/* Like run_write_json, but always without a large result; for lists. */
 void run_write_brief_json(struct text *text, const char *key, const struct run_record *run,
                           const bool *may_delete);
-/* The same, as JSON text: what events tell. `length` may be NULL. Release with free(). */
+/* Like run_write_brief_json, but returns JSON text; for events. `length` may be NULL. Release with free(). */
 char *run_to_brief_json(const struct run_record *run, size_t *length, struct error *error);
 
-/* The comparison as the API shows it, as a value inside other JSON. */
+/* Writes a comparison as a value inside other JSON. */
 void comparison_write_json(struct text *text, const char *key, const struct comparison_view *view,
                            bool may_delete);
 

@@ -1,4 +1,4 @@
-/* The run manager's life: opening it with what an earlier process left unfinished, starting and stopping the
+/* The run manager's life: opens it with the unfinished runs of an earlier process, and starts and stops the
  * workers. */
 #include "server/formats/json_parameters.h"
 #include "server/runs/active.h"
@@ -12,7 +12,7 @@
 
 enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10, ATTEMPTS_LIMIT = 5, ATTEMPT_SPACING_MS = 30000 };
 
-/* Ends a run in the store that can no longer be done. */
+/* Ends a stored run that can no longer be performed. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
     if (!run_record_set_state(record, RUN_FAILED, error))
         return false;
@@ -22,8 +22,8 @@ static bool give_up(struct runs *runs, struct run_record *record, const char *re
     return active_run_publish(runs, NULL, record, false, error);
 }
 
-/* The experiment and the parameters of an unfinished run; NULL where it can no longer be done, with the
- * reason. */
+/* Finds the experiment and the parameters of an unfinished run. Returns NULL, with the reason, if it can no
+ * longer be performed. */
 static const struct experiment *find_work(struct runs *runs, const struct run_record *record,
                                           struct parameter_set *parameters, struct error *reason) {
     const struct experiment *experiment = runs->find_experiment(record->experiment);
@@ -33,11 +33,10 @@ static const struct experiment *find_work(struct runs *runs, const struct run_re
         return NULL;
     }
     if (record->state == RUN_RUNNING && record->attempts >= ATTEMPTS_LIMIT) {
-        error_set(
-            reason, ERROR_INTERNAL,
-            "the service died each time that it was at this run, at least %zu times before another epoch was "
-            "finished: it may need more memory than there is, so try it smaller",
-            record->attempts);
+        error_set(reason, ERROR_INTERNAL,
+                  "the service died at least %zu times while it worked on this run, each time before the "
+                  "next epoch ended; the run may need more memory than there is, so try a smaller one",
+                  record->attempts);
         return NULL;
     }
     return json_restore_parameters(record->parameters_json, experiment->parameters,
@@ -128,7 +127,7 @@ void runs_close(struct runs *runs) {
     free(runs);
 }
 
-/* With the lock held: the next run, or NULL. */
+/* The next run, or NULL. The caller holds the lock. */
 static struct queue_entry *choose_run(struct runs *runs) {
     if (runs->is_stopping || suspects_have_trial(runs))
         return NULL;
@@ -148,8 +147,8 @@ static void *take_run(void *owner) {
     return entry;
 }
 
-/* struct worker_callbacks' perform. Where this lets another run of the same owner begin, this worker takes
- * it: none has to be woken. */
+/* struct worker_callbacks' perform. If the end of this run lets another run of the same owner start, this
+ * worker takes it, so no other worker needs waking. */
 static void perform_run(void *owner, void *task, const struct parallel_executor *parallel) {
     struct runs *runs = owner;
     struct active_run *run = task;
@@ -184,8 +183,8 @@ void runs_stop(struct runs *runs) {
     pthread_mutex_unlock(&runs->mutex);
     if (workers == NULL)
         return;
-    /* Before, because a long training step may be left without waiting for it; and after, for a run that was
-     * just being started. */
+    /* Called before waiting, because the process may be killed while it waits for a long training step; and
+     * again afterwards, for a run that was just starting. */
     runs->store->forgive_attempts(runs->store, NULL);
     workers_stop(workers);
     runs->store->forgive_attempts(runs->store, NULL);

@@ -1,8 +1,8 @@
-/* Doing a run on a worker's thread: what the experiment sees, and what becomes of what it tells.
+/* Performs a run on a worker's thread: supplies the experiment's callbacks and publishes its reports.
  *
- * An epoch is stored in one transaction before anybody hears of it. Step events only go to those who watch,
- * at most 20 a second and always the last; when a transaction is under way the step waits for its successor,
- * so a step never waits for the disk. */
+ * An epoch is stored in one transaction before it is shown to anybody. Step events are only for current
+ * readers: at most 20 a second, and always the last one. While a transaction is under way, a step event is
+ * left to the next one, so that a step never waits for the disk. */
 #include "server/runs/perform.h"
 
 #include "core/model/models.h"
@@ -16,20 +16,20 @@
 #include <string.h>
 #include <time.h>
 
-/* A little more than a twentieth, so that the last step of a run keeps within the limit too. */
+/* A little more than a twentieth of a second, so that the last step of a run also keeps to the limit. */
 static const double STEP_EVENT_SECONDS = 0.0525;
 
-/* One run being done. */
+/* One run in progress. */
 struct work {
     struct runs *runs;
     struct active_run *run;
     char id[ID_SIZE];
     bool has_attention;
     double step_shown_at;
-    size_t step; /* the newest */
+    size_t step; /* the newest step */
     double loss;
-    bool step_is_pending; /* it has not been shown */
-    char unit[32];        /* of the progress, as last set */
+    bool step_is_pending; /* the newest step has not been shown */
+    char unit[32];        /* the unit of the progress last reported */
 };
 
 static double seconds_now(void *owner) {
@@ -54,7 +54,7 @@ static void on_progress(void *owner, size_t done, size_t total, const char *unit
     pthread_mutex_unlock(&work->runs->mutex);
 }
 
-/* An event from a text that is being built; frees the text. */
+/* Makes an event from a text under construction; frees the text. */
 static struct event *event_from_text(const struct work *work, enum event_kind kind, struct text *text,
                                      struct error *error) {
     struct event *event = NULL;
@@ -121,7 +121,7 @@ static struct event *attention_event(const struct work *work, size_t epoch, stru
     return event_from_text(work, EVENT_ATTENTION, &text, error);
 }
 
-/* What commit_epoch needs. */
+/* The arguments of commit_epoch. */
 struct epoch_commit {
     const struct work *work;
     const struct epoch_record *epoch;
@@ -162,7 +162,7 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
     return true;
 }
 
-/* Recurrent models have no attention to look at. */
+/* Recurrent models have no attention to show. */
 static bool has_attention(const struct active_run *run) {
     if (!run->experiment->trains_model)
         return false;
@@ -170,8 +170,8 @@ static bool has_attention(const struct active_run *run) {
     return model != NULL && model_has_attention(model);
 }
 
-/* The time between attempts keeps a service that is killed several times for other reasons, in a restless
- * minute, from blaming what it was at. A clock that was set back counts. */
+/* Attempts must be some time apart to count, so that several kills within a short time, for other reasons, do
+ * not put the blame on the run. An attempt also counts if the clock was set back. */
 static void count_attempt(const struct runs *runs, struct run_record *record) {
     int64_t now = clock_wall_ms();
     int64_t since = now - record->attempted_ms;
@@ -181,7 +181,7 @@ static void count_attempt(const struct runs *runs, struct run_record *record) {
     record->attempted_ms = now;
 }
 
-/* The run is running now: in the store, for all who watch, and in memory. */
+/* Marks the run as running: in the store, for readers, and in memory. */
 static bool mark_running(struct work *work, struct error *error) {
     struct runs *runs = work->runs;
     struct active_run *run = work->run;
@@ -200,7 +200,7 @@ static bool mark_running(struct work *work, struct error *error) {
     return ok;
 }
 
-/* Runs the experiment; *result_json becomes its result. */
+/* Runs the experiment and writes its result to *result_json. */
 static bool run_experiment(struct work *work, const struct parallel_executor *parallel, char **result_json,
                            struct error *error) {
     struct runs *runs = work->runs;
@@ -235,8 +235,8 @@ static bool is_stopping(struct runs *runs) {
     return stopping;
 }
 
-/* A worker without the memory to say how its run ended waits for some: nobody else will say it. If the
- * service ends meanwhile, the run goes on after the next start. */
+/* If memory is too short to record how the run ended, the worker waits for memory, because nobody else will
+ * record it. If the service ends in the meantime, the run continues after the next start. */
 static void finish_run(struct work *work, enum run_state state, char *result_json, const char *message) {
     const struct timespec pause = {.tv_nsec = 20000000};
     for (;;) {
@@ -263,6 +263,6 @@ void run_perform(struct runs *runs, struct active_run *run, const struct paralle
         finish_run(&work, RUN_FAILED, NULL, error.message);
     else if (atomic_load(&run->interruption) == INTERRUPTION_CANCEL)
         finish_run(&work, RUN_CANCELLED, NULL, NULL);
-    /* Otherwise the service is ending: the run stays unfinished and goes on after the next start. */
+    /* otherwise the service is ending: the run stays unfinished and continues after the next start */
     suspects_end_trial(runs, work.id);
 }

@@ -1,5 +1,5 @@
-/* Lanes in a ring: run_queue_pop takes from the first lane that may give, beginning with the one whose turn
- * it is, and moves on to the next. */
+/* The lanes form a ring: run_queue_pop starts at the lane whose turn it is, takes from the first lane that
+ * may give an entry, and moves on to the next. */
 #include "server/runs/queue.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct queue_lane {
 struct run_queue {
     struct queue_limits limits;
     size_t length, reserved;
-    struct queue_lane *turn; /* the lane to look at next; NULL without lanes */
+    struct queue_lane *turn; /* the lane to try next; NULL if there are no lanes */
 };
 
 struct run_queue *run_queue_create(const struct queue_limits *limits, struct error *error) {
@@ -28,7 +28,7 @@ struct run_queue *run_queue_create(const struct queue_limits *limits, struct err
     return queue;
 }
 
-/* It has its turn after all others. */
+/* Inserts the lane so that its turn comes after all others'. */
 static void lane_link(struct run_queue *queue, struct queue_lane *lane) {
     if (queue->turn == NULL) {
         lane->next = lane->previous = lane;
@@ -104,15 +104,16 @@ bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count,
     if (is_limited && own + count > own_limit)
         return error_set(
             error, ERROR_LIMIT,
-            "you have %zu runs waiting and at most %zu may wait: try again when some have started", own,
+            "you have %zu waiting runs, and at most %zu are allowed; try again when some have started", own,
             own_limit);
     if (is_limited && waiting + count > queue->limits.waiting)
-        return error_set(error, ERROR_LIMIT,
-                         "%zu runs are waiting and the queue holds %zu: try again when some have started",
-                         waiting, queue->limits.waiting);
+        return error_set(
+            error, ERROR_LIMIT,
+            "%zu runs are waiting, and the queue holds at most %zu; try again when some have started",
+            waiting, queue->limits.waiting);
     if (lane == NULL && (lane = lane_create(queue, owner, error)) == NULL)
         return false;
-    if (own == 0) { /* one that only has entries out had its turn */
+    if (own == 0) { /* a lane that only has entries out moves to the end: it has had its turn */
         lane_unlink(queue, lane);
         lane_link(queue, lane);
     }
@@ -144,7 +145,7 @@ void run_queue_push(struct run_queue *queue, const char *owner, struct queue_ent
     queue->length++;
 }
 
-/* Takes out the entry behind `previous` (NULL: the first). */
+/* Removes the entry after `previous` (NULL: the first). */
 static struct queue_entry *lane_take(struct run_queue *queue, struct queue_lane *lane,
                                      struct queue_entry *previous) {
     struct queue_entry *entry = previous != NULL ? previous->next : lane->first;

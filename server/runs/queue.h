@@ -1,9 +1,10 @@
 /* The queue of waiting runs, fair between owners.
  *
- * Every owner has a lane, first in, first out; the lanes take turns, so one owner's fifty runs do not delay
- * another's one by more than a run. Of one owner only so many are out at once, so that long runs do not
- * either. A place is reserved before a run is stored and taken afterwards, so that a run which was
- * acknowledged always fits. Not thread-safe: the run manager holds its lock. */
+ * Every owner has a lane, first in, first out. The lanes take turns, so that one owner's fifty runs
+ * delay another owner's run by no more than one run. An owner's entries that are out (taken and not yet
+ * left) are limited too, so that long runs do not delay others either. A place is reserved before a run
+ * is stored and used afterwards, so that an acknowledged run always fits. Not thread-safe: the run
+ * manager holds its lock. */
 #ifndef ATTNLAB_SERVER_RUNS_QUEUE_H
 #define ATTNLAB_SERVER_RUNS_QUEUE_H
 
@@ -13,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Part of what is queued; belongs to whoever queues it. */
+/* Embedded in the caller's structure, and owned by the caller. */
 struct queue_entry {
     struct queue_entry *next;
-    struct queue_lane *lane; /* its owner's, from its push until run_queue_leave; NULL before and after */
+    struct queue_lane *lane; /* the owner's, from run_queue_push until run_queue_leave; otherwise NULL */
     bool is_waiting;
 };
 
@@ -24,8 +25,8 @@ struct run_queue;
 
 struct queue_limits {
     size_t waiting, waiting_per_owner;
-    size_t out_per_owner;  /* taken and not yet left; 0: any number */
-    const char *favourite; /* the owner whom out_per_owner does not bind, borrowed; NULL: nobody */
+    size_t out_per_owner;  /* limit on entries taken and not yet left; 0: no limit */
+    const char *favourite; /* the owner to whom out_per_owner does not apply, borrowed; NULL: nobody */
 };
 
 struct run_queue *run_queue_create(const struct queue_limits *limits, struct error *error);
@@ -33,20 +34,20 @@ void run_queue_free(struct run_queue *queue);
 
 /* For runs that were acknowledged before a restart. */
 #define QUEUE_WITHOUT_LIMITS SIZE_MAX
-/* Reserves `count` places; ERROR_LIMIT where there are not as many. `own_limit` binds this owner beside the
- * queue's limits; 0: those alone. */
+/* Reserves `count` places; ERROR_LIMIT if there are too few. `own_limit` is a limit for this owner, in
+ * addition to the queue's limits; 0 for none. */
 bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
                        struct error *error);
 void run_queue_release(struct run_queue *queue, const char *owner, size_t count);
-/* Takes one reserved place. */
+/* Adds an entry in a reserved place. */
 void run_queue_push(struct run_queue *queue, const char *owner, struct queue_entry *entry);
-/* The next entry, which is out from now on; NULL where none may be. */
+/* Takes the next entry, which is then out; NULL if there is none that may be taken. */
 struct queue_entry *run_queue_pop(struct run_queue *queue);
-/* The same with an entry that waits, whoever's turn it is. */
+/* Takes a waiting entry regardless of whose turn it is; it is then out. */
 void run_queue_take(struct run_queue *queue, struct queue_entry *entry);
-/* What was taken from this lane is out no longer. The entry itself may be gone. */
+/* Ends the time out of an entry that was taken from this lane. The entry itself may already be freed. */
 void run_queue_leave(struct run_queue *queue, struct queue_lane *lane);
-/* Takes an entry out that waits; false where it does not. */
+/* Removes a waiting entry; returns false if it does not wait. */
 bool run_queue_remove(struct run_queue *queue, struct queue_entry *entry);
 
 #endif

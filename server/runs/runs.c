@@ -1,4 +1,4 @@
-/* The run manager: finding, cancelling and deleting runs. */
+/* The run manager: finds, cancels and deletes runs. */
 #include "server/runs/runs.h"
 
 #include "server/runs/active.h"
@@ -36,7 +36,7 @@ bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_re
     if (!runs->store->list_runs(runs->store, filter, list, count, error))
         return false;
     bool ok = true;
-    /* What is in memory is newer than what is stored. */
+    /* The record in memory is newer than the stored one. */
     pthread_mutex_lock(&runs->mutex);
     for (size_t i = 0; i < *count && ok; i++) {
         struct run_record *run = &(*list)[i], copy;
@@ -59,20 +59,20 @@ bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_re
     return false;
 }
 
-/* Why a run that is not active cannot be cancelled. */
+/* Sets the error for a run that is not active and so cannot be cancelled. */
 static bool refuse_cancel(struct runs *runs, const char *id, struct error *error) {
     struct run_record record;
     if (!runs->store->find_run(runs->store, id, &record, error))
         return false;
     if (run_state_has_ended(record.state))
-        error_set(error, ERROR_CONFLICT, "the run has ended already: it is %s", run_state_name(record.state));
+        error_set(error, ERROR_CONFLICT, "the run has already ended: it is %s", run_state_name(record.state));
     else
-        error_set(error, ERROR_CONFLICT, "the run is just being created: try again");
+        error_set(error, ERROR_CONFLICT, "the run is still being created; try again");
     run_record_clear(&record);
     return false;
 }
 
-/* Puts a run back into the queue that could not be ended. */
+/* Puts a run back into the queue after it could not be ended. */
 static void requeue(struct runs *runs, struct active_run *run) {
     pthread_mutex_lock(&runs->mutex);
     if (run_queue_reserve(runs->queue, run->record.owner, 1, QUEUE_WITHOUT_LIMITS, NULL))
@@ -92,7 +92,7 @@ bool runs_cancel(struct runs *runs, const char *id, struct run_record *run, stru
     }
     pthread_mutex_unlock(&runs->mutex);
     if (has_ended)
-        return error_set(error, ERROR_CONFLICT, "the run has ended already");
+        return error_set(error, ERROR_CONFLICT, "the run has already ended");
     if (active == NULL)
         return refuse_cancel(runs, id, error);
     if (was_waiting && !active_run_finish(runs, active, RUN_CANCELLED, NULL, NULL, true, error)) {
@@ -109,7 +109,7 @@ bool runs_delete(struct runs *runs, const char *id, struct error *error) {
     bool has_ended = run_state_has_ended(record.state);
     run_record_clear(&record);
     if (!has_ended)
-        return error_set(error, ERROR_CONFLICT, "the run has not ended: cancel it first");
+        return error_set(error, ERROR_CONFLICT, "the run has not ended; cancel it first");
     if (!runs->store->delete_run(runs->store, id, error))
         return false;
     pthread_mutex_lock(&runs->mutex);

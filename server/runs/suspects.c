@@ -14,8 +14,8 @@ bool suspects_have_trial(const struct runs *runs) {
     return runs->on_trial[0] != '\0';
 }
 
-/* With the lock held: the suspect that was loaded first, which is the last one in the list; NULL if none
- * waits. */
+/* The suspect that was loaded first, which is the last one in the list; NULL if none waits. The caller holds
+ * the lock. */
 static struct active_run *find_suspect(const struct runs *runs) {
     struct active_run *suspect = NULL;
     for (struct active_run *run = runs->active; run != NULL && runs->suspects > 0; run = run->next)

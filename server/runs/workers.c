@@ -1,13 +1,13 @@
 /* Workers and their shards.
  *
- * Each worker has a board on which its task announces shards: one 64-bit word holds a serial number and the
- * range of shards that nobody has taken, so a single compare-and-swap both takes a shard and proves that it
- * still belongs to the announcement that was read. Everybody who took a shard reports it done; the announcing
- * task takes shards too and returns when all are done. It takes them from the range's front and helpers from
- * its end, so that in a run's steps, which announce the same shards again and again, each mostly comes back
- * to the core that has its memory in the cache. The task's floating-point environment
- * (rounding, whether denormals are flushed) goes with its shards, so the bits do not depend on who computes
- * them. */
+ * Each worker has a board on which its task announces shards. One 64-bit word holds a serial number and the
+ * range of shards that are not yet taken, so that a single compare-and-swap both takes a shard and proves
+ * that it still belongs to the announcement that was read. Each thread reports the shards it has taken as
+ * done; the announcing task takes shards too and returns when all are done. It takes them from the front of
+ * the range, and helpers from the end: the steps of a run announce the same shards again and again, so most
+ * shards return to the core that has their memory in its cache. The task's floating-point environment
+ * (rounding, flushing of denormals) goes with its shards, so that the results are the same bits on any
+ * thread. */
 #include "server/runs/workers.h"
 
 #include <fenv.h>
@@ -21,18 +21,18 @@
 #include <unistd.h>
 
 enum {
-    SHARD_LIMIT = 0xffff,        /* in one announcement: 16 bits */
-    WATCH_NANOSECONDS = 1000000, /* how long an idle worker watches for the next shards before it sleeps */
+    SHARD_LIMIT = 0xffff,        /* per announcement; the word has 16 bits for it */
+    WATCH_NANOSECONDS = 1000000, /* how long an idle worker spins for the next shards before it sleeps */
     PAUSES_BETWEEN_LOOKS = 4,
     LOOKS_BETWEEN_CLOCKS = 64
 };
 
-/* Aligned, so that no two boards share a cache line. */
+/* Aligned so that no two boards share a cache line. */
 struct board {
     _Alignas(64) _Atomic uint64_t word; /* serial << 32 | end << 16 | first */
     void (*work)(void *argument, size_t index);
     void *argument;
-    size_t offset; /* of index 0 in the caller's numbering */
+    size_t offset; /* of the shard with index 0, in the caller's numbering */
     fenv_t environment;
     _Alignas(64) _Atomic size_t done;
 };
@@ -49,9 +49,9 @@ struct workers {
     size_t count;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    _Atomic uint64_t wakes; /* counts workers_wake */
+    _Atomic uint64_t wakes; /* counts calls of workers_wake */
     _Atomic size_t sleeping;
-    _Atomic size_t idle; /* watching or sleeping */
+    _Atomic size_t idle; /* workers that watch or sleep */
     _Atomic bool stopping;
 };
 
@@ -82,7 +82,7 @@ static bool board_is_open(struct board *board) {
     return range_first(word) < range_end(word);
 }
 
-/* Takes one shard from the range whose word becomes `word`, as it was; false where none is left. */
+/* Takes one shard from the board. Sets `word` to the word from before. Returns false if no shard is left. */
 static bool board_take(struct board *board, bool from_end, uint64_t *word) {
     *word = atomic_load(&board->word);
     do
@@ -97,7 +97,7 @@ static void board_compute(struct board *board, size_t index) {
     atomic_fetch_add(&board->done, 1);
 }
 
-/* Computes one shard of somebody else's; false where none is left. */
+/* Computes one shard of another worker's task; returns false if none is left. */
 static bool board_help(struct board *board) {
     uint64_t word;
     fenv_t own;
@@ -151,7 +151,7 @@ static void run_parallel(void *owner, size_t count, void (*work)(void *argument,
                        argument);
 }
 
-/* Helps whoever needs it, once around; whether there was anything to do. */
+/* Visits every board once and helps; returns whether there was anything to do. */
 static bool help_others(struct workers *pool) {
     bool helped = false;
     for (size_t i = 0; i < pool->count; i++)
@@ -170,8 +170,8 @@ static bool any_board_is_open(struct workers *pool) {
     return false;
 }
 
-/* Sleeps until there is a task or a shard. Announcers look at `sleeping` after they opened their board, and
- * this looks at the boards after it raised `sleeping`: one of the two always sees the other. */
+/* Sleeps until there is a task or a shard. An announcer reads `sleeping` after it has opened its board, and
+ * this function reads the boards after it has raised `sleeping`, so one of the two always sees the other. */
 static void sleep_until_woken(struct workers *pool, uint64_t wakes) {
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->sleeping, 1);
@@ -181,9 +181,9 @@ static void sleep_until_woken(struct workers *pool, uint64_t wakes) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Until there may be a task again: helps, watches, sleeps. Where other programs have crowded this worker on
- * to the core of the one it waits for, it must let that one run, hence the yield; and where that one shares a
- * core with them, it can move to this one's core only when this one sleeps, hence the short watch. */
+/* Helps, watches and sleeps until there may be a task again. Other programs may have pushed this worker onto
+ * the core of the worker that it waits for; the yield lets that one run. Or that one shares its core with
+ * other programs; it can move to this worker's core only when this one sleeps, so the watch is short. */
 static void stay_idle(struct workers *pool, uint64_t wakes) {
     atomic_fetch_add(&pool->idle, 1);
     int64_t watch_until = 0;
@@ -207,7 +207,7 @@ static void stay_idle(struct workers *pool, uint64_t wakes) {
     atomic_fetch_sub(&pool->idle, 1);
 }
 
-/* On Linux every thread has a niceness of its own; what cannot be lowered stays as it is. */
+/* On Linux every thread has its own niceness. If it cannot be changed, it stays as it is. */
 static void lower_priority(int niceness) {
     id_t thread = (id_t)gettid();
     setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + niceness);
@@ -219,7 +219,7 @@ static void *worker_main(void *argument) {
     lower_priority(pool->callbacks.niceness);
     const struct parallel_executor parallel = {.owner = worker, .run = run_parallel};
     while (!atomic_load(&pool->stopping)) {
-        uint64_t wakes = atomic_load(&pool->wakes); /* before looking, so that a wake in between counts */
+        uint64_t wakes = atomic_load(&pool->wakes); /* read first, to notice a wake during the search */
         void *task = pool->callbacks.take(pool->callbacks.owner);
         if (task != NULL)
             pool->callbacks.perform(pool->callbacks.owner, task, &parallel);
@@ -235,7 +235,7 @@ size_t workers_default_count(void) {
     return count > 0 ? (size_t)count : 1;
 }
 
-/* Ends the first `started` workers and frees all. */
+/* Ends the first `started` workers and frees everything. */
 static void workers_stop_first(struct workers *pool, size_t started) {
     atomic_store(&pool->stopping, true);
     wake_all(pool);
