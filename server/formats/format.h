@@ -1,6 +1,6 @@
-/* The formats that bodies of requests and answers have, each declared once: its name, the suffix of a path
- * that asks for it, and its media type. Which resource has which formats, and who writes them, is said by
- * lists of struct export (server/http/export.h).
+/* The formats of request and answer bodies. Each is declared once: its name, the path suffix that selects it,
+ * and its media type. Lists of struct export (server/http/export.h) say which resource has which formats and
+ * who writes them.
  *
  * This folder reads and writes JSON, CSV, .npy, readable text, and the weight files of other programs. May
  * call system and core. Called by runs, access, http, api and commands. */
@@ -24,22 +24,22 @@ enum format {
 
 struct format_kind {
     const char *name;         /* "csv" */
-    const char *suffix;       /* ".csv"; "" for a format that a path has without one */
+    const char *suffix;       /* ".csv"; "" for a format that paths select without a suffix */
     const char *media_type;   /* "text/csv" */
-    const char *content_type; /* the same with its parameters, as answers carry it */
+    const char *content_type; /* the media type with its parameters, for answers */
     bool is_text;
-    /* An Accept header may choose it where a path has several formats. The media type of those that it may
-     * not choose is too general to name them. */
+    /* Whether an Accept header may choose it if a path has several formats. The other formats' media types
+     * are too general to identify them. */
     bool is_negotiable;
 };
 
-/* By enum format. */
+/* Indexed by enum format. */
 extern const struct format_kind format_table[FORMAT_COUNT];
 
-/* The format of that name; FORMAT_NONE for any other. */
+/* The format with that name, or FORMAT_NONE. */
 enum format format_find_name(const char *name);
-/* The format whose media type a Content-Type header names, parameters apart; NULL, or another type:
- * FORMAT_NONE. */
+/* The format with the media type of a Content-Type header, whose parameters are ignored. FORMAT_NONE if the
+ * header is NULL or has any other type. */
 enum format format_find_media_type(const char *content_type);
 
 #endif

@@ -1,4 +1,4 @@
-/* Allocations that wait for memory: see json_memory.h. */
+/* Allocations that wait for free memory: see json_memory.h. */
 #include "server/formats/json_memory.h"
 
 #include <jansson.h>

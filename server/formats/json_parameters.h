@@ -11,8 +11,8 @@
 /* False if the value is not a whole number; 3.0 is one, as in JSON Schema. */
 bool json_read_integer(const json_t *value, int64_t *integer);
 
-/* Sets every member of `object` in `set`. Members named in `reserved` (NULL-terminated, may be NULL) belong
- * to the caller and are skipped. Unknown members and wrong types are faults; all are collected. */
+/* Sets in `set` every member of `object`, but skips members named in `reserved` (NULL-terminated, may be
+ * NULL), which belong to the caller. Unknown members and wrong types are faults; all are collected. */
 void json_read_parameters(const json_t *object, const char *const *reserved, struct parameter_set *set,
                           struct parameter_faults *faults);
 

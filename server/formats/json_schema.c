@@ -28,7 +28,8 @@ static void write_choices(struct text *text, const struct parameter_declaration 
     json_write_end_array(text);
 }
 
-/* What people call the choices of a table, and the choices of another parameter that this one counts for. */
+/* Writes the titles of a table's choices, and the choices of another parameter for which this one has an
+ * effect. */
 static void write_notes(struct text *text, const struct parameter_declaration *declaration) {
     const struct parameter_condition *condition = declaration->condition;
     const char *choice;
@@ -55,7 +56,7 @@ static void write_maximum_length(struct text *text, const char *key,
         json_write_integer(text, key, (int64_t)declaration->length_maximum);
 }
 
-/* A list's default is declared as a text of its members, separated by commas. */
+/* A list's default is declared as a text: its members, separated by commas. */
 static void write_list_default(struct text *text, const struct parameter_declaration *declaration) {
     char *members = declaration->default_text ? strdup(declaration->default_text) : NULL;
     if (!members) {

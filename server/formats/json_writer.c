@@ -1,4 +1,4 @@
-/* JSON into a text: see json_writer.h. How numbers are written is in json_number.c. */
+/* Writes JSON into a text: see json_writer.h. For numbers see json_number.c. */
 #include "server/formats/json_writer.h"
 
 #include "core/tasks/utf8.h"
@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The bit of struct json_nesting for what is open. */
+/* The bit of struct json_nesting for the innermost open container. */
 static uint64_t current(const struct json_nesting *nesting) {
     return (uint64_t)1 << nesting->depth;
 }
@@ -55,7 +55,7 @@ static void write_quoted(struct text *text, const char *value) {
     text_append(text, "\"", 1);
 }
 
-/* What comes before every value: its comma and its key. */
+/* Writes what precedes a value: its comma and its key. */
 static void write_key(struct text *text, const char *key) {
     struct json_nesting *nesting = &text->nesting;
     bool is_first = !(nesting->has_value & current(nesting));

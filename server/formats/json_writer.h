@@ -27,7 +27,7 @@ void json_write_number(struct text *text, const char *key, double value);
 void json_write_real(struct text *text, const char *key, float value);
 void json_write_boolean(struct text *text, const char *key, bool value);
 void json_write_null(struct text *text, const char *key);
-/* A value that is JSON already; NULL becomes null. */
+/* Writes a value that is already JSON; NULL becomes null. */
 void json_write_raw(struct text *text, const char *key, const char *json);
 
 /* Arrays of `count` values. */

@@ -1,4 +1,4 @@
-/* Has a weight file read by attnlab-hdf5 and takes over what it found: see keras_weights.h. */
+/* Reads a weight file through attnlab-hdf5: see keras_weights.h. */
 #include "server/formats/keras_weights.h"
 
 #include "server/formats/weight_exchange.h"

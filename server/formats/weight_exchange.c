@@ -10,7 +10,7 @@ static const char signature[8] = "weights1";
 
 struct answer_header {
     char signature[sizeof signature];
-    uint64_t message_size; /* of the message that follows, with its terminator; 0: arrays follow */
+    uint64_t message_size; /* with its terminator; 0: no message but arrays follow the header */
     uint64_t array_count;
 };
 
@@ -20,7 +20,7 @@ struct array_header {
     uint64_t shape[WEIGHT_ARRAY_RANK_LIMIT];
 };
 
-/* What is left of an answer. */
+/* The rest of an answer. */
 struct reader {
     const char *bytes;
     size_t left;
@@ -79,7 +79,7 @@ static bool take_array(struct reader *reader, struct weight_arrays *arrays, stru
     if (!take(reader, &header, sizeof header) || header.rank > WEIGHT_ARRAY_RANK_LIMIT ||
         memchr(header.name, '\0', sizeof header.name) == NULL)
         return false;
-    /* Before memory is asked for: the numbers must be there. */
+    /* Checks that the numbers are there before memory is allocated for them. */
     size_t room = reader->left / sizeof(float);
     for (size_t i = 0; i < header.rank; i++) {
         if (header.shape[i] == 0 || header.shape[i] > room)
@@ -93,8 +93,8 @@ static bool take_array(struct reader *reader, struct weight_arrays *arrays, stru
     return array != NULL && take(reader, array->values, array->count * sizeof *array->values);
 }
 
-/* Zero bytes of message say that arrays follow; a message that ends before its size or after it is malformed.
- */
+/* Reads the message of an error. It is malformed unless its only terminator is its last byte and nothing
+ * follows it. */
 static bool take_message(struct reader *reader, uint64_t size, struct error *error) {
     struct error failure = {0};
     if (size > sizeof failure.message || !take(reader, failure.message, (size_t)size) || reader->left > 0 ||
@@ -117,5 +117,5 @@ bool weight_exchange_read(const void *bytes, size_t size, struct weight_arrays *
     if (good && reader.left == 0)
         return true;
     weight_arrays_free(arrays);
-    return error_set(error, ERROR_INVALID, "reading it gave a malformed answer");
+    return error_set(error, ERROR_INVALID, "the reader gave a malformed answer");
 }

@@ -9,10 +9,10 @@
 
 enum {
     NAME_LIMIT = 4096,        /* names in one attribute */
-    IMAGE_INCREMENT = 1 << 16 /* by which HDF5 would grow a file in memory */
+    IMAGE_INCREMENT = 1 << 16 /* how much HDF5 grows a file in memory at a time */
 };
 
-/* The strings of an attribute, WEIGHT_ARRAY_NAME_SIZE bytes each. */
+/* The strings of an attribute, each in WEIGHT_ARRAY_NAME_SIZE bytes. */
 struct name_list {
     char (*names)[WEIGHT_ARRAY_NAME_SIZE];
     size_t count;
@@ -26,7 +26,7 @@ static bool keep_name(struct name_list *list, size_t index, const char *name) {
     return true;
 }
 
-/* Strings of one length, as h5py writes arrays of bytes. */
+/* Strings of equal length, as h5py writes arrays of bytes. */
 static bool read_fixed_names(hid_t attribute, hid_t memory_type, size_t length, struct name_list *list) {
     if (length == 0 || length >= WEIGHT_ARRAY_NAME_SIZE || H5Tset_size(memory_type, length + 1) < 0)
         return false;
@@ -38,7 +38,7 @@ static bool read_fixed_names(hid_t attribute, hid_t memory_type, size_t length, 
     return good;
 }
 
-/* Strings with their own lengths, as h5py writes arrays of str. */
+/* Strings of various lengths, as h5py writes arrays of str. */
 static bool read_variable_names(hid_t attribute, hid_t memory_type, hid_t space, struct name_list *list) {
     char **texts = calloc(list->count, sizeof *texts);
     bool good = texts != NULL && H5Tset_size(memory_type, H5T_VARIABLE) >= 0 &&
@@ -51,7 +51,7 @@ static bool read_variable_names(hid_t attribute, hid_t memory_type, hid_t space,
     return good;
 }
 
-/* An empty list is written with any type. */
+/* An empty list may have any type. */
 static bool read_attribute(hid_t attribute, struct name_list *list) {
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute), memory_type = H5Tcopy(H5T_C_S1);
     hssize_t count = H5Sget_simple_extent_npoints(space);
@@ -77,14 +77,14 @@ static bool read_names(hid_t object, const char *attribute_name, struct name_lis
     hid_t attribute = H5Aopen(object, attribute_name, H5P_DEFAULT);
     if (attribute < 0)
         return error_set(error, ERROR_INVALID,
-                         "this is not a weight file of Keras, or a damaged one: the attribute %s is missing",
+                         "this is not a Keras weight file, or it is damaged: the attribute %s is missing",
                          attribute_name);
     bool good = read_attribute(attribute, list);
     H5Aclose(attribute);
     return good || error_set(error, ERROR_INVALID, "the attribute %s is damaged", attribute_name);
 }
 
-/* Whether the array's numbers lie in this file, stored in a usual way. */
+/* Whether the array's numbers are in this file, stored in an ordinary way. */
 static bool is_stored_plainly(hid_t dataset) {
     hid_t list = H5Dget_create_plist(dataset);
     H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
@@ -125,14 +125,15 @@ static bool read_dataset(hid_t dataset, const char *name, size_t *elements_left,
     bool is_float = H5Tget_class(type) == H5T_FLOAT;
     H5Tclose(type);
     if (!is_float || !is_stored_plainly(dataset) || !read_shape(dataset, shape, &rank))
-        return error_set(error, ERROR_INVALID,
-                         "the array %s must hold floats in at most %d dimensions, stored in this very file",
-                         name, WEIGHT_ARRAY_RANK_LIMIT);
+        return error_set(
+            error, ERROR_INVALID,
+            "the array %s must contain floats in at most %d dimensions, stored in this file itself", name,
+            WEIGHT_ARRAY_RANK_LIMIT);
     struct weight_array *array = weight_arrays_add(arrays, name, shape, rank, error);
     if (array == NULL)
         return false;
     if (array->count > *elements_left)
-        return error_set(error, ERROR_INVALID, "its arrays hold more than %d numbers",
+        return error_set(error, ERROR_INVALID, "its arrays contain more than %d numbers",
                          WEIGHT_EXCHANGE_ELEMENTS_LIMIT);
     *elements_left -= array->count;
     if (H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->values) < 0)
@@ -161,7 +162,7 @@ static bool read_layer(hid_t file, const char *layer, size_t *elements_left, str
     return good;
 }
 
-/* Opens the bytes as a file that lies in memory. The library copies them, whatever its type says. */
+/* Opens the bytes as a file in memory. The library copies them, although its parameter is not const. */
 static hid_t open_image(const void *bytes, size_t size) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     if (H5Pset_fapl_core(access, IMAGE_INCREMENT, 0) >= 0 &&
@@ -173,7 +174,7 @@ static hid_t open_image(const void *bytes, size_t size) {
 
 bool keras_file_read(const void *bytes, size_t size, struct weight_arrays *arrays, struct error *error) {
     if (H5open() < 0)
-        return error_set(error, ERROR_UNAVAILABLE, "the HDF5 library does not start");
+        return error_set(error, ERROR_UNAVAILABLE, "cannot initialise the HDF5 library");
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
     hid_t file = open_image(bytes, size);

@@ -1,14 +1,14 @@
-/* Walks a Keras weight file with the HDF5 library.
+/* Reads a Keras weight file with the HDF5 library.
  *
- * It refuses what a weight file has no use for: arrays in other files, virtual ones, filters other than
- * deflate, shuffle and fletcher32. keras_weights.h has the layout. */
+ * Refuses features that weight files do not need: arrays in other files, virtual arrays, and filters other
+ * than deflate, shuffle and fletcher32. The layout is described in keras_weights.h. */
 #ifndef ATTNLAB_SERVER_HDF5_KERAS_FILE_H
 #define ATTNLAB_SERVER_HDF5_KERAS_FILE_H
 
 #include "core/pretrained/weight_arrays.h"
 
-/* Appends all arrays, in the order of the file's names. ERROR_INVALID if it is damaged or holds something
- * else; a hostile file may also crash or hang the process. Not thread-safe. */
+/* Appends all arrays in the order in which the file lists their names. ERROR_INVALID if the file is damaged
+ * or is not a weight file. A hostile file may also crash or hang the process. Not thread-safe. */
 bool keras_file_read(const void *bytes, size_t size, struct weight_arrays *arrays, struct error *error);
 
 #endif

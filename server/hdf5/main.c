@@ -1,8 +1,8 @@
 /* attnlab-hdf5: reads a Keras weight file from standard input and writes its arrays to standard output.
  *
- * attnlab starts it for each weight file (server/formats/keras_weights.h), as a program of its own: linked
- * with HDF5 and all that this loads (it can read files by HTTP) attnlab would start twice as slowly and take
- * 7 MB more at rest, and as a mode of attnlab it would begin with OpenBLAS and its threads.
+ * attnlab starts it for each weight file (server/formats/keras_weights.h). It is a separate program because
+ * HDF5 and the libraries it loads (it can read files by HTTP) would double attnlab's start-up time and cost 7
+ * MB of memory at rest. As a mode of attnlab it would first have to start OpenBLAS and its threads.
  * This folder calls core/pretrained, formats/weight_exchange.h and system/sandbox.h; nothing includes it. */
 #include "server/formats/weight_exchange.h"
 #include "server/hdf5/keras_file.h"
@@ -29,14 +29,14 @@ static const void *map_input(size_t *size) {
     return bytes != MAP_FAILED ? bytes : NULL;
 }
 
-/* Ends by _exit: what a hostile file did to the heap must not matter to code that runs at exit. */
+/* Ends with _exit, so that no exit handler runs on a heap that a hostile file may have corrupted. */
 int main(void) {
     struct weight_arrays arrays = {0};
     struct error failure = {0};
     size_t size = 0;
     const void *bytes = map_input(&size);
     if (bytes == NULL || !sandbox_enter(&limits)) {
-        fprintf(stderr, "%s: attnlab starts this program: it reads a file on standard input\n",
+        fprintf(stderr, "%s: attnlab starts this program; it reads a file from standard input\n",
                 WEIGHT_EXCHANGE_PROGRAM);
         return EXIT_FAILURE;
     }

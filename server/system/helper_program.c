@@ -1,4 +1,4 @@
-/* Starts a helper, feeds it, reads it and sees it end: see helper_program.h. */
+/* Starts a helper, sends it its input, reads its answer and waits for its end: see helper_program.h. */
 #include "server/system/helper_program.h"
 
 #include "server/system/clock.h"
@@ -17,15 +17,15 @@
 
 enum {
     READ_SIZE = 65536,
-    STOP_MILLISECONDS = 100, /* how long it takes at most until a stop request is seen */
-    LONGEST_NAP = 20,        /* milliseconds between two looks whether it has ended */
-    EXIT_NOT_STARTED = 127   /* the status of the system's loader and of posix_spawn's child if they fail */
+    STOP_MILLISECONDS = 100, /* the longest delay before a stop request is noticed */
+    LONGEST_NAP = 20,        /* milliseconds between two checks whether the helper has ended */
+    EXIT_NOT_STARTED = 127   /* the exit status if posix_spawn's child or the dynamic loader fails */
 };
 
-/* A helper that runs. */
+/* A running helper. */
 struct helper {
     pid_t process;
-    int output;      /* what it writes */
+    int output;      /* this process reads the answer from here */
     double deadline; /* by clock_seconds */
     const struct stop_request *stop;
 };
@@ -33,7 +33,7 @@ struct helper {
 bool helper_program_find(const char *name, char *path, size_t size, struct error *error) {
     ssize_t length = readlink("/proc/self/exe", path, size);
     if (length <= 0 || (size_t)length >= size)
-        return error_set(error, ERROR_UNAVAILABLE, "cannot tell where the program %s is: %s", name,
+        return error_set(error, ERROR_UNAVAILABLE, "cannot find the program %s: %s", name,
                          length < 0 ? strerror(errno) : "the path is too long");
     path[length] = '\0';
     char *folder_end = strrchr(path, '/') + 1;
@@ -43,7 +43,7 @@ bool helper_program_find(const char *name, char *path, size_t size, struct error
     return true;
 }
 
-/* A file in memory that holds the bytes; -1 on failure. */
+/* Returns a file in memory with these bytes; -1 on failure. */
 static int make_input(const char *bytes, size_t size, struct error *error) {
     int input = memfd_create("attnlab-input", MFD_CLOEXEC);
     size_t written = 0;
@@ -57,13 +57,14 @@ static int make_input(const char *bytes, size_t size, struct error *error) {
     }
     if (input >= 0 && written == size && lseek(input, 0, SEEK_SET) == 0)
         return input;
-    error_set(error, ERROR_UNAVAILABLE, "cannot make a file in memory: %s", strerror(errno));
+    error_set(error, ERROR_UNAVAILABLE, "cannot create a file in memory: %s", strerror(errno));
     if (input >= 0)
         close(input);
     return -1;
 }
 
-/* Its environment is empty but for where libraries are: variables would change what HDF5 does. */
+/* The environment has only the search path for libraries, because other variables would change what HDF5
+ * does. */
 static void choose_environment(char *environment[2]) {
     static const char libraries[] = "LD_LIBRARY_PATH=";
     environment[0] = environment[1] = NULL;
@@ -72,9 +73,9 @@ static void choose_environment(char *environment[2]) {
             environment[0] = *variable;
 }
 
-/* Descriptors 0 and 1 are its own; all others of this process are closed on exec. In a process group of its
- * own it does not get the terminal's Ctrl-C, which is for this process to answer; and it ignores and blocks
- * no signal. Returns an error number, 0 on success. */
+/* The helper gets its own descriptors 0 and 1; all of this process's others but standard error are closed on
+ * exec. It is in its own process group, so that it does not get the terminal's Ctrl-C, which this process
+ * handles. It ignores and blocks no signals. Returns 0, or an error number. */
 static int spawn(const struct helper_program *program, int input, int output, pid_t *process) {
     char *arguments[] = {(char *)program->path, (char *)program->argument, NULL};
     char *environment[2];
@@ -112,7 +113,7 @@ static bool start(struct helper *helper, const struct helper_program *program, c
     if (input < 0)
         return false;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        error_set(error, ERROR_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
+        error_set(error, ERROR_UNAVAILABLE, "cannot create a pipe: %s", strerror(errno));
         close(input);
         return false;
     }
@@ -126,15 +127,15 @@ static bool start(struct helper *helper, const struct helper_program *program, c
     return error_set(error, ERROR_UNAVAILABLE, "cannot start %s: %s", program->path, strerror(failure));
 }
 
-/* Whether the helper may go on. */
+/* Whether the helper may continue: no stop was requested, and its deadline has not passed. */
 static bool may_go_on(const struct helper *helper, struct error *error) {
     if (stop_is_requested(helper->stop))
-        return error_set(error, ERROR_CANCELLED, "reading it was cancelled");
+        return error_set(error, ERROR_CANCELLED, "the reader was cancelled");
     return clock_seconds() < helper->deadline;
 }
 
-/* Reads until the helper closes its end. False if it may not go on, if it wrote more than `limit`, or on a
- * failure of this process, which then is in `error`. */
+/* Reads until the helper closes its end of the pipe. Returns false if the helper may not continue, if it
+ * wrote more than `limit`, or if this process failed; then `error` is set. */
 static bool collect_answer(const struct helper *helper, unsigned long long limit, char **bytes, size_t *size,
                            struct error *error) {
     size_t capacity = 0;
@@ -154,7 +155,7 @@ static bool collect_answer(const struct helper *helper, unsigned long long limit
             continue;
         ssize_t got = count > 0 ? read(helper->output, *bytes + *size, capacity - *size) : -1;
         if (got < 0 && errno != EINTR)
-            return error_set(error, ERROR_INTERNAL, "reading from a helper failed: %s", strerror(errno));
+            return error_set(error, ERROR_INTERNAL, "cannot read from a helper: %s", strerror(errno));
         if (got == 0)
             return true;
         *size += got > 0 ? (size_t)got : 0;
@@ -163,7 +164,7 @@ static bool collect_answer(const struct helper *helper, unsigned long long limit
     }
 }
 
-/* Waits until the helper has ended, and ends it if it may not go on. Returns its status as waitpid does. */
+/* Waits until the helper has ended; kills it if it may not continue. Returns its status as from waitpid. */
 static int wait_for_end(const struct helper *helper, bool is_complete, struct error *error) {
     int status = -1, nap = 1;
     while (is_complete && waitpid(helper->process, &status, WNOHANG) == 0) {
@@ -200,6 +201,7 @@ bool helper_program_run(const struct helper_program *program, const void *bytes,
     if (cause.code != ERROR_NONE)
         return error_set(error, cause.code, "%s", cause.message);
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_STARTED)
-        return error_set(error, ERROR_UNAVAILABLE, "%s does not start: it may lack a library", program->path);
-    return error_set(error, ERROR_INVALID, "reading it crashed or took too much time or memory");
+        return error_set(error, ERROR_UNAVAILABLE, "%s does not start; a library may be missing",
+                         program->path);
+    return error_set(error, ERROR_INVALID, "the reader crashed or took too much time or memory");
 }

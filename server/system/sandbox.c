@@ -1,4 +1,4 @@
-/* Resource limits of the process itself: see sandbox.h. */
+/* Restricts the process: see sandbox.h. */
 #include "server/system/sandbox.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { STATM_SIZE = 128, STATM_DATA_FIELD = 6 };
 
-/* Bytes of private memory that the process has now, which RLIMIT_DATA counts: the sixth number of
+/* The bytes of private memory that the process has now, as RLIMIT_DATA counts them: the sixth number in
  * /proc/self/statm, in pages. 0 if it cannot be read. */
 static unsigned long long count_private_memory(void) {
     char text[STATM_SIZE] = "";
@@ -27,8 +27,8 @@ static unsigned long long count_private_memory(void) {
     return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-/* By number: not every C library has a function for it. Linux before 5.9 does not have the call; there the
- * descriptors that whoever started the program left open stay. */
+/* Calls the system call by number, because not every C library has a function for it. Linux before 5.9 lacks
+ * the call; there, descriptors that the parent left open stay open. */
 static bool close_all_but_standard(void) {
     return syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0 || errno == ENOSYS;
 }

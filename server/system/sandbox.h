@@ -1,4 +1,4 @@
-/* What a program that parses hostile files gives up before it reads the first byte. */
+/* The rights that a program gives up before it reads the first byte of a hostile file. */
 #ifndef ATTNLAB_SERVER_SYSTEM_SANDBOX_H
 #define ATTNLAB_SERVER_SYSTEM_SANDBOX_H
 
@@ -6,12 +6,13 @@
 
 struct sandbox_limits {
     unsigned seconds;          /* of processor time */
-    unsigned long long memory; /* bytes that the process may allocate beyond what it has */
+    unsigned long long memory; /* bytes that the process may allocate in addition to those it has */
 };
 
-/* From here on the process has no descriptors but the standard ones and gets no more, writes no file and no
- * core, starts no process or thread (unless it is root's), is held to the limits, and ends with the thread
- * that started it. What it has to open, it opens before. False if the system refused any of it. */
+/* From now on the process has only the standard descriptors and cannot open others. It cannot write a file or
+ * a core dump, or start a process or thread (unless it runs as root). It is subject to the limits, and it is
+ * killed when the thread that started it ends. So it must open its files before this call. Returns false if
+ * the system refused any of this. */
 bool sandbox_enter(const struct sandbox_limits *limits);
 
 #endif

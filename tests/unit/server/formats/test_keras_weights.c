@@ -164,10 +164,9 @@ static void assert_refused(enum oddity oddity, const char *message) {
 
 START_TEST(features_that_no_weight_file_needs_are_refused) {
     const char *not_plain =
-        "the array dense/kernel:0 must hold floats in at most 4 dimensions, stored in this very file";
-    assert_refused(
-        NO_LAYER_NAMES,
-        "this is not a weight file of Keras, or a damaged one: the attribute layer_names is missing");
+        "the array dense/kernel:0 must contain floats in at most 4 dimensions, stored in this file itself";
+    assert_refused(NO_LAYER_NAMES,
+                   "this is not a Keras weight file, or it is damaged: the attribute layer_names is missing");
     assert_refused(NUMBERS_AS_NAMES, "the attribute layer_names is damaged");
     assert_refused(INTEGERS, not_plain);
     assert_refused(SCALE_OFFSET, not_plain);
@@ -268,7 +267,7 @@ static void assert_malformed(const void *bytes, size_t size) {
     struct error error = {0};
     ck_assert(!weight_exchange_read(bytes, size, &arrays, &error));
     ck_assert_int_eq(error.code, ERROR_INVALID);
-    ck_assert_str_eq(error.message, "reading it gave a malformed answer");
+    ck_assert_str_eq(error.message, "the reader gave a malformed answer");
     ck_assert_ptr_null(arrays.items);
 }
 

@@ -149,7 +149,7 @@ START_TEST(helpers_that_fail_become_errors) {
     size_t size = 0;
     ck_assert(!helper_program_run(&program, "words", 5, NULL, &answer, &size, &error));
     ck_assert_int_eq(error.code, ERROR_INVALID);
-    ck_assert_str_eq(error.message, "reading it crashed or took too much time or memory");
+    ck_assert_str_eq(error.message, "the reader crashed or took too much time or memory");
     ck_assert_ptr_null(answer);
     assert_no_children();
 }
