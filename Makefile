@@ -1,10 +1,10 @@
-# attnlab: build, run, test. `make help` lists the targets, from the text behind ## beside each of them.
+# attnlab: build, run, test. `make help` lists the targets; it reads the text after ## on each target's line.
 #
 # Settings, for all targets:
 #   CC=gcc|clang  CFLAGS="-O2 -g"  BUILD=folder  SANITIZE=address|undefined|thread (address,undefined for both)
 #   ARGS="--listen 127.0.0.1:9000"  what `make run` passes to the program
-#   CHARTJS=file  another build of Chart.js 3 or 4
-#   PREFIX=/usr/local DESTDIR=  where `make install` puts the program
+#   CHARTJS=file  a different build of Chart.js 3 or 4
+#   PREFIX=/usr/local DESTDIR=  where `make install` puts the programs
 #   FUZZ_SECONDS=30  the time for each fuzzing harness
 
 comma = ,
@@ -17,25 +17,26 @@ CHARTJS ?= /usr/share/javascript/chart.js/chart.min.js
 FUZZ_SECONDS ?= 30
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror
-# No contraction: the random streams and the agreement with PyTorch need every rounding where it is written.
+# No contraction of a * b + c: the random streams and the agreement with PyTorch depend on every single rounding.
 CFLAGS ?= -O2 -g
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -I. -I$(BUILD) -ffp-contract=off -fno-math-errno -pthread $(WARNINGS)
 SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
 CORE_PACKAGES = openblas zlib nettle libutf8proc
 SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib nettle hdf5
-# SYSROOT: where the libraries of another processor are, if not among the machine's own (see aarch64-test).
+# SYSROOT is the folder with the libraries for another processor; empty for this machine's own (see aarch64-test).
 TARGET := $(shell $(CC) -dumpmachine)
 LIBRARY_FOLDER := $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)
-# The workers are the threads: they call OpenBLAS at once, and the program sets it to one thread each. Debian's serial
-# build shares a buffer without locking and so gives wrong products then; this is the build with locks. Debian keeps it
-# in a folder of its own, which its alternatives may not point to: hence the search path and, in the program, the rpath.
+# Several workers call OpenBLAS at the same time; the program limits it to one thread per call. Debian's serial build
+# shares a buffer without locking, so concurrent calls would give wrong products. This is the build with locks. Debian
+# keeps it in a separate folder, and the system's alternatives may select another build; hence the search path for
+# pkg-config, and the rpath in the program.
 OPENBLAS_FOLDER = $(wildcard $(LIBRARY_FOLDER)/openblas-pthread)
-# For another processor only that one's libraries count.
+# When cross-compiling, pkg-config must find only the libraries of the target.
 PKG_CONFIG_CROSS = $(if $(filter $(shell uname -m)-%,$(TARGET)),,PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(LIBRARY_FOLDER)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig)
 PKG_CONFIG = $(PKG_CONFIG_CROSS) PKG_CONFIG_PATH=$(OPENBLAS_FOLDER)/pkgconfig:$$PKG_CONFIG_PATH pkg-config
-# These are looked up, once, when a recipe first needs them: on a new machine `make deps` has to come first.
+# Looked up once, when a recipe first needs them, because on a new machine `make deps` has to run first.
 packages = $(if $(shell $(PKG_CONFIG) --exists --print-errors $(2) && echo found),$(shell $(PKG_CONFIG) $(1) $(2)),\
 	$(error A library is missing: "make deps test-deps" installs it on Debian, the README names it for other systems))
 CORE_CFLAGS = $(eval CORE_CFLAGS := $(call packages,--cflags,$(CORE_PACKAGES)))$(CORE_CFLAGS)
@@ -53,8 +54,8 @@ FUZZ_SOURCES := $(wildcard tests/fuzz/*.c)
 BENCH_SOURCES := $(wildcard tests/bench/*.c)
 SCRIPTS := $(shell grep -lsE '^.!(/usr/bin/env bash|/bin/(ba)?sh)' server/*/* .ci/* tests/* tests/*/*)
 
-# Kernels are compiled once more for every set of lanes that the target has (core/math/lanes/lanes.h); which one runs is
-# chosen at run time, so only these objects may use a set's instructions.
+# Kernels are also compiled for every set of lanes that the target has (core/math/lanes/lanes.h). The program selects a
+# set at run time, so only these objects may use the set's instructions.
 LANE_SETS_x86_64 = avx2 avx512
 LANE_SETS_aarch64 = neon
 LANE_SETS := $(LANE_SETS_$(firstword $(subst -, ,$(TARGET))))
@@ -63,13 +64,14 @@ avx2_FLAGS = -DLANES_AVX2 -mavx2 -mfma
 avx512_FLAGS = -DLANES_AVX512 -mavx512f
 neon_FLAGS = -DLANES_NEON
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(foreach set,$(LANE_SETS),$(LANE_SOURCES:%.c=$(BUILD)/%.$(set).o))
-# attnlab-hdf5, which attnlab starts to read a weight file and finds beside itself: only it is linked with HDF5.
+# attnlab-hdf5 is the only program that is linked with HDF5. attnlab starts it, from its own folder, to read a weight
+# file.
 HELPER_SOURCES := $(filter server/hdf5/%,$(SERVER_SOURCES)) server/formats/weight_exchange.c server/system/sandbox.c
 HELPER_OBJECTS := $(HELPER_SOURCES:%.c=$(BUILD)/%.o)
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/hdf5/%,$(SERVER_SOURCES))) $(BUILD)/assets_embedded.o
-# What tests of the server link: all of it but main().
+# The part of the server that its tests link: everything but main().
 SERVER_PARTS := $(filter-out $(BUILD)/server/commands/main.o,$(SERVER_OBJECTS))
-# What the kernels are compared with: see tests/unit/core/math/reference_kernels.h.
+# The reference for tests of the kernels: see tests/unit/core/math/reference_kernels.h.
 REFERENCE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/core/math/reference_*.c))
 UNIT_PROGRAMS := $(UNIT_SOURCES:%.c=$(BUILD)/%)
 FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
@@ -104,7 +106,7 @@ install: all ## install the program: PREFIX, DESTDIR
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	$(AR) rcs $@.new $^ && mv $@.new $@
 
-# The page's files, inside the program.
+# The page's files are built into the program.
 WEB_FILES := $(shell find web -type f 2>/dev/null)
 $(BUILD)/assets_embedded.c: server/http/embed_assets.sh $(wildcard $(CHARTJS)) $(WEB_FILES)
 	@mkdir -p $(@D)
@@ -131,7 +133,7 @@ $(BUILD)/%.$(1).o: %.c
 endef
 $(foreach set,$(LANE_SETS),$(eval $(call LANE_SET_RULE,$(set))))
 
-# Each test_x.c below tests/unit is a program of its own; those of the server link its parts too.
+# Each test_x.c below tests/unit becomes a separate program; the server's tests also link the server.
 $(BUILD)/tests/unit/server/%: $(BUILD)/tests/unit/server/%.o $(SERVER_PARTS) $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
@@ -147,7 +149,7 @@ $(BUILD)/tests/unit/core/%: $(BUILD)/tests/unit/core/%.o $(REFERENCE_OBJECTS) $(
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CORE_LIBS) $(LDFLAGS)
 
-# For editors: clangd and others read from it how each file is compiled.
+# Editors' tools such as clangd read from it how to compile each file.
 compile_commands.json: ## write the compiler's command for each file, for clangd and other tools
 	@$(MAKE) --always-make --dry-run --no-print-directory all unit-programs $(BENCH_PROGRAMS) | sed -n \
 		's/[\\"]/\\&/g; s|^.* -c -o .* \([^ ]*[.]c\)$$|{"directory": "$(CURDIR)", "file": "\1", "command": "&"},|p' | \
@@ -163,8 +165,8 @@ unit-programs: $(UNIT_PROGRAMS)
 unit: unit-programs ## run the unit tests
 	tests/run --build $(BUILD) unit
 
-# The kernels for NEON, and what trains with them, on a machine of any kind: a cross compiler, libraries in a folder of
-# their own, and qemu. AARCH64_TESTS: the names of the unit programs, as an extended regular expression.
+# Tests the kernels for NEON, and the training that uses them, on any machine: with a cross compiler, aarch64 libraries
+# in a separate folder, and qemu. AARCH64_TESTS is an extended regular expression for the names of the unit programs.
 AARCH64_TESTS ?= ^core/(math|layers|pretrained)/
 AARCH64_SYSROOT = build-sysroot-aarch64
 AARCH64_MAKE = $(MAKE) -s BUILD=build-aarch64 SYSROOT=$(CURDIR)/$(AARCH64_SYSROOT) \
@@ -184,8 +186,9 @@ aarch64-test: $(AARCH64_SYSROOT) ## cross-build the core for aarch64, run its un
 api-test browser-test reference-test: test-deps all ## run the suite of this name
 	tests/run --build $(BUILD) $(@:%-test=%)
 
-# A line counts as covered if a unit or an API test executes it in a process that ends by itself or by SIGTERM. Threads
-# count atomically; the limits are percentages of lines. Without the published network, which takes long without -O2.
+# A line counts as covered if a unit or API test executes it in a process that exits normally or on SIGTERM; a process
+# that is killed writes no counts. Threads update the counts atomically. The limits are percentages of lines. The tests
+# of the published network are left out, because they take too long without -O2.
 COVERAGE_LIMITS = core:95 server:88
 coverage: coverage-deps ## count the lines of core and server that tests execute; fail below the limits
 	$(MAKE) -s -j$$(nproc) BUILD=build-coverage CFLAGS='-O1 -g --coverage -fprofile-update=prefer-atomic' \
@@ -197,7 +200,8 @@ coverage: coverage-deps ## count the lines of core and server that tests execute
 bench: all $(BENCH_PROGRAMS) ## measure against PyTorch (python3-torch) and the service under load
 	tests/bench/run $(BUILD)/attnlab
 
-# Harnesses for libFuzzer, which is clang's. The corpora in tests/fuzz/corpus are read; what is found goes to the build folder.
+# Harnesses for libFuzzer, which comes with clang. They start from the corpora in tests/fuzz/corpus and write their
+# findings to the build folder.
 fuzz: lint-deps ## feed random bytes to the parsers: FUZZ_SECONDS each
 	$(MAKE) -s CC=clang BUILD=build-fuzz SANITIZE=fuzzer-no-link,address,undefined fuzz-programs
 	tests/run --build build-fuzz --seconds $(FUZZ_SECONDS) fuzz
@@ -212,14 +216,15 @@ tests/node_modules/.package-lock.json: tests/package-lock.json
 
 # --- code style ------------------------------------------------------------------------------------------------
 
-# Not the tables of golden values: a program wrote them. Found without git, which says nothing of another user's checkout.
+# All but the tables of golden values, which are generated. Not listed with git, because git refuses to read a checkout
+# that belongs to another user.
 C_FILES = $(filter-out tests/reference/golden_%,$(shell find core server tests -name node_modules -prune \
 	-o -name '*.[ch]' -print | sort))
 
-# Without the builds' -Werror, as .clang-tidy says what is an error.
+# Without -Werror, because .clang-tidy says which findings are errors.
 TIDY_FLAGS = $(filter-out -Werror,$(BASE_CFLAGS)) $(CORE_CFLAGS) $(SERVER_CFLAGS)
 
-format: ## lay out the C sources by clang-format
+format: ## format the C sources with clang-format
 	clang-format -i $(C_FILES)
 
 lint: lint-format lint-includes lint-c lint-scripts lint-page ## check layout, includes, C sources, scripts and the page
@@ -227,7 +232,7 @@ lint: lint-format lint-includes lint-c lint-scripts lint-page ## check layout, i
 lint-format: lint-deps
 	@clang-format --dry-run -Werror $(C_FILES)
 
-# Which folder may include which, and a test that this check can fail.
+# Checks which folder includes which, and tests that the check can fail.
 lint-includes: lint-deps
 	@node tests/check_includes.js
 	@out=$$(node --test tests/check_includes.test.js) || { echo "$$out"; exit 1; }
@@ -251,10 +256,11 @@ DEBIAN_PACKAGES = gcc libc6-dev pkg-config libmicrohttpd-dev libjansson-dev libs
 	libhdf5-dev zlib1g-dev nettle-dev libutf8proc-dev libjs-chart.js
 DEBIAN_TEST_PACKAGES = check chromium curl $(if $(shell command -v npm),,nodejs npm)
 DEBIAN_COVERAGE_PACKAGES = gcovr
-# The linter compiles the sources, so it needs their libraries; clang only recommends its own sanitizers and fuzzer.
+# The linter compiles the sources, so it needs their libraries. The package clang only recommends its sanitizers and its
+# fuzzer, so they are listed here.
 DEBIAN_LINT_PACKAGES = clang libclang-rt-14-dev clang-format clang-tidy cppcheck shellcheck $(if $(shell command -v npm),,nodejs npm)
 
-# Installs by apt what is not there yet; elsewhere it says what to install.
+# Installs missing packages with apt; without apt, prints their names.
 define install_packages
 	@missing=; for package in $(1); do \
 		dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null | grep -qx installed || missing="$$missing $$package"; \

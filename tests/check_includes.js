@@ -1,15 +1,15 @@
-// Which folder may include which: prints how the code is layered, and fails on each include that breaks the table.
+// Checks which folder includes which: prints a summary of the layers, and fails if an include breaks the table.
 //
 //     node tests/check_includes.js [ROOT]
 //
-// A module is x.h with x.c. Modules, and folders, must not include each other in a circle.
+// A module is x.h with x.c. There must be no circle of includes between modules or between folders.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-// The folders from the bottom up. Each may include what its row names, itself, and nothing else: `core/*` is core with
-// all folders in it. A library header that some row names may only be included by the rows that name it. The tests of
-// a server folder follow that folder's row.
+// The folders from the bottom up. A folder may include itself and the folders in its row; `core/*` is core with all
+// folders in it. If a row names a library header, only folders whose rows name it may include it. The tests of a server
+// folder follow that folder's row.
 export const table = `
 core
 core/random             core
@@ -53,7 +53,7 @@ const parseTable = (text) => {
 const isWithin = (folder, parent) => folder === parent || folder.startsWith(`${parent}/`);
 const covers = (pattern, folder) => (pattern.endsWith("/*") ? isWithin(folder, pattern.slice(0, -2)) : folder === pattern);
 
-/** The row of a folder: its own, or, for the folders of tests, that of the nearest folder around it. */
+/** The row of a folder. A folder of tests without a row has the row of the nearest folder above it. */
 const findRow = (rows, folder) => {
     for (let at = folder; at !== "."; at = path.dirname(at)) {
         const row = rows.find((candidate) => candidate.folder === at);
@@ -72,7 +72,7 @@ const listFiles = (root, folder) =>
           })
         : [];
 
-/** Every include: {from, line, to} with `to` a path from the root, or <header> for one of a library. */
+/** Every include as {from, line, to}; `to` is a path from the root, or <header> for a library's header. */
 const readIncludes = (root, files) => {
     const known = new Set(files);
     return files.flatMap((from) =>
@@ -87,7 +87,7 @@ const readIncludes = (root, files) => {
     );
 };
 
-/** Arrows between what `nameOf` makes of files: a map from each name to its targets, each with one include for it. */
+/** The arrows between the names that `nameOf` gives to files: each name's targets, each with one of its includes. */
 const drawArrows = (files, includes, nameOf) => {
     const arrows = new Map(files.map((file) => [nameOf(file), new Map()]));
     for (const include of includes) {
@@ -98,7 +98,7 @@ const drawArrows = (files, includes, nameOf) => {
     return arrows;
 };
 
-/** Tarjan's strongly connected components, those below before those above. */
+/** Tarjan's strongly connected components; a component comes after those that it includes. */
 const findComponents = (arrows) => {
     const state = new Map();
     const stack = [];
@@ -122,7 +122,7 @@ const findComponents = (arrows) => {
     return components;
 };
 
-/** The circles, and how many floors there are: a name stands one floor above the highest that it includes. */
+/** The circles and the number of floors. A name is one floor above the highest name that it includes. */
 const measure = (arrows) => {
     const components = findComponents(arrows);
     const floors = new Map();
@@ -146,7 +146,7 @@ const describeCircle = (kind, circle, arrows) =>
 
 const moduleOf = (file) => file.replace(/\.[ch]$/, "");
 
-/** What is wrong with one include, or undefined. */
+/** The fault of one include, or undefined. */
 const judge = (rows, known, { from, line, to }) => {
     const folder = path.dirname(from);
     const row = findRow(rows, folder);
