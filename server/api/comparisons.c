@@ -74,7 +74,8 @@ static void check_places(const json_t *object, const struct wanted *wanted, stru
             if (json_object_get(wanted->variants[i], reserved[j])) {
                 char field[96];
                 snprintf(field, sizeof field, "variants[%zu].%s", i, reserved[j]);
-                parameter_faults_add(faults, field, "is the same for all variants; put it beside variants");
+                parameter_faults_add(faults, field,
+                                     "is the same for all variants; put it next to the member variants");
             }
 }
 

@@ -41,7 +41,7 @@ static const struct parameter_declaration runs_query[] = {
     {.name = "before",
      .type = PARAMETER_TEXT,
      .title = "Before",
-     .meaning = "Only runs older than the one with this id, which is next of the previous page.",
+     .meaning = "Only runs older than the one with this id, the value of next in the previous page.",
      .length_maximum = 64},
 };
 
@@ -71,7 +71,7 @@ static const struct parameter_declaration events_query[] = {
 #define EPOCH_QUERY                                                                                          \
     {                                                                                                        \
         .name = "epoch", .type = PARAMETER_TEXT, .title = "Epoch",                                           \
-        .meaning = "A kept epoch, or last; epoch 0 is before training.", .length_maximum = 16,               \
+        .meaning = "The number of a kept epoch, or last; 0 is before training.", .length_maximum = 16,       \
         .default_text = "last"                                                                               \
     }
 
@@ -163,7 +163,7 @@ static const struct route routes[] = {
      "Deletes an ended run and everything that belongs to it", .needs = NEEDS_OWN_RUN,
      .flags = ROUTE_BACKGROUND, .success_status = 204},
     {METHOD_GET, "/api/runs/{id}/events", api_events_of_run,
-     "The run's events from its beginning; the stream closes after the event end. As in lists, "
+     "The run's events from its beginning; the stream closes after the event named end. As in lists, "
      "a result above 16 KiB is null",
      .needs = NEEDS_READ, QUERY(events_query), .exports = api_events_exports, .success_status = 200},
     {METHOD_GET, "/api/events", api_events_of_all, "The events of all runs, from now on", .needs = NEEDS_READ,

@@ -43,7 +43,7 @@ void response_set_faults(struct response *response, const struct parameter_fault
     }
     char detail[640];
     snprintf(detail, sizeof detail, "%s %s%s", faults->items[0].field, faults->items[0].message,
-             faults->count > 1 ? "; for more faults see errors" : "");
+             faults->count > 1 ? "; see errors for the other faults" : "");
     error_trim_text(detail);
     struct text text = {0};
     begin_problem(&text, 422, detail);

@@ -106,8 +106,7 @@ static struct MHD_Response *create_response(struct response *response, struct la
 static const char *find_cache_control(const struct response *response) {
     for (size_t i = 0; i < response->header_count; i++) {
         const char *name = response->headers[i].name;
-        if (name[0] == 'E' &&
-            name[1] == 'T') /* a response with an ETag may be cached, but must be revalidated */
+        if (name[0] == 'E' && name[1] == 'T') /* ETag: may be cached, must be revalidated */
             return "no-cache";
     }
     return "no-store";

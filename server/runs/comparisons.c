@@ -156,8 +156,7 @@ bool runs_cancel_comparison(struct runs *runs, const char *id, struct comparison
             continue;
         if (runs_cancel(runs, list[i].id, NULL, &failure))
             cancelled++;
-        else if (failure.code != ERROR_CONFLICT &&
-                 failure.code != ERROR_MISSING) /* such a run has ended, or was deleted, in the meantime */
+        else if (failure.code != ERROR_CONFLICT && failure.code != ERROR_MISSING) /* ended in between */
             ok = error_set(error, failure.code, "%s", failure.message);
     }
     run_records_free(list, count);

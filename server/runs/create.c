@@ -44,7 +44,7 @@ static bool add_to_store(void *argument, const struct event_record *events, size
 /* Stores new runs and publishes their events. */
 static bool publish_new(struct runs *runs, const struct comparison_record *comparison,
                         struct active_run **items, size_t count, struct error *error) {
-    /* shallow copies, because the store expects an array */
+    /* Shallow copies, because the store expects an array. */
     struct run_record *records = calloc(count, sizeof *records);
     struct event **events = calloc(count, sizeof(struct event *));
     size_t made = 0;
@@ -92,8 +92,7 @@ static bool reserve(struct runs *runs, const char *owner, const struct runs_unde
     if (is_bound && waiting + wanted->count > share->network_limit)
         return error_set(error, ERROR_LIMIT,
                          "%zu runs from your network address are waiting, and at most %zu are allowed; try "
-                         "again when some "
-                         "have started",
+                         "again when some have started",
                          waiting, share->network_limit);
     return run_queue_reserve(runs->queue, owner, wanted->count, share->own_limit, error);
 }

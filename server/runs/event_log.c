@@ -16,9 +16,7 @@
 enum { RING_EVENTS = 4096, RING_BYTES = 8 * 1024 * 1024 };
 /* Ids below 2^53 are exact in JavaScript: 2^21 restarts with 2^32 events each. */
 enum { GENERATION_SHIFT = 32 };
-/* The longest "id: ...
- * event: ...
- * data: " must fit. */
+/* The longest "id: ...\nevent: ...\ndata: " must fit. */
 enum { HEAD_SIZE = 64 };
 
 struct shared_event {
@@ -272,8 +270,7 @@ static bool store_read(struct event_log *log, const char *run_id, uint64_t *curs
         struct event *event = ok ? event_restore(log, &records[i], &gone) : NULL;
         if (event != NULL)
             events[(*count)++] = event;
-        else if (ok &&
-                 gone.code != ERROR_MISSING) /* the run was deleted in the meantime, and its events with it */
+        else if (ok && gone.code != ERROR_MISSING) /* the run and its events were deleted meanwhile */
             ok = error_set(error, gone.code, "%s", gone.message);
         free(records[i].payload);
         if (ok)

@@ -148,7 +148,7 @@ static bool read_run_parameters(struct inspector *inspector, const char *run_id,
     }
     if (!json_restore_parameters(run.parameters_json, experiment->parameters, experiment->parameter_count,
                                  set, &cause)) {
-        /* not the caller's mistake */
+        /* This is not the caller's mistake. */
         error_set(error, cause.code == ERROR_INVALID ? ERROR_INTERNAL : cause.code, "run %s: %s", run_id,
                   cause.message);
         goto cleanup;

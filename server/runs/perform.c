@@ -263,6 +263,6 @@ void run_perform(struct runs *runs, struct active_run *run, const struct paralle
         finish_run(&work, RUN_FAILED, NULL, error.message);
     else if (atomic_load(&run->interruption) == INTERRUPTION_CANCEL)
         finish_run(&work, RUN_CANCELLED, NULL, NULL);
-    /* otherwise the service is ending: the run stays unfinished and continues after the next start */
+    /* Otherwise the service is ending: the run stays unfinished and continues after the next start. */
     suspects_end_trial(runs, work.id);
 }
