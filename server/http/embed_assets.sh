@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes the table of embedded files (server/http/assets.h) as C: embed_assets.sh WEB_FOLDER CHARTJS > assets_embedded.c
-# Every file of the folder, and Chart.js as /vendor/chart.min.js, is included as it is by the assembler.
+# The assembler includes every file of the folder unchanged, and Chart.js as /vendor/chart.min.js.
 set -eu
 web=$1
 chartjs=$2
