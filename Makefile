@@ -25,8 +25,9 @@ SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 CORE_PACKAGES = openblas zlib nettle libutf8proc
 SERVER_PACKAGES = libmicrohttpd jansson sqlite3 zlib nettle hdf5
 # SYSROOT is the folder with the libraries for another processor; empty for this machine's own (see aarch64-test).
-TARGET := $(shell $(CC) -dumpmachine)
-LIBRARY_FOLDER := $(SYSROOT)/usr/lib/$(shell $(CC) -print-multiarch)
+# `make deps all` reads this before there is a compiler to ask; then the target is this machine's own processor.
+TARGET := $(or $(shell $(CC) -dumpmachine 2>/dev/null),$(shell uname -m)-linux-gnu)
+LIBRARY_FOLDER := $(SYSROOT)/usr/lib/$(or $(shell $(CC) -print-multiarch 2>/dev/null),$(TARGET))
 # Several workers call OpenBLAS at the same time; the program limits it to one thread per call. Debian's serial build
 # shares a buffer without locking, so concurrent calls would give wrong products. This is the build with locks. Debian
 # keeps it in a separate folder, and the system's alternatives may select another build; hence the search path for
