@@ -5,6 +5,7 @@
 #include "server/system/version.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@ int main(int argument_count, char **arguments) {
     } commands[] = {{"run", command_run}, {"health", command_health}};
     const char *first = argument_count > 1 ? arguments[1] : "";
     matrix_end_library_threads();
+    /* Whoever started this process may ignore it; then nothing could be known of how a helper ended. */
+    signal(SIGCHLD, SIG_DFL);
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
         print_help();
         return finish_output(0);

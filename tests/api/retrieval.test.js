@@ -1,11 +1,12 @@
 // Retrieval over HTTP: what the service answers without the published files, and a complete run with them if they are in
 // ../shared/assets or ATTNLAB_ASSETS.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { Client } from "../support/client.js";
-import { repository, startDaemon } from "../support/daemon.js";
+import { program, repository, startDaemon } from "../support/daemon.js";
 
 const assets = process.env.ATTNLAB_ASSETS || path.join(repository, "../shared/assets");
 const files = {
@@ -60,6 +61,17 @@ test("a damaged file fails the run with the reason", async () => {
     }
     await client.postProblem(422, "api/runs", { experiment: "retrieval", weights: "../weights.h5" });
     await client.get("api/health");
+});
+
+test("a parent that ignores SIGCHLD does not hide how the reader of weight files ended", () => {
+    const given = "run retrieval --weights bad.h5 --images images --labels labels --queries 1 --database 1 --size 32";
+    const ignoring = ["-e", '$SIG{CHLD} = "IGNORE"; exec @ARGV', program, ...given.split(" ")];
+    const { status, stderr } = spawnSync("perl", ignoring, {
+        env: { ...process.env, ATTNLAB_DATA: daemon.data },
+        encoding: "utf8",
+    });
+    assert.match(stderr, /the HDF5 file is damaged or incomplete/);
+    assert.equal(status, 1);
 });
 
 test("the published network retrieves what PyTorch's does, and reuses its features the second time", { skip }, async () => {
