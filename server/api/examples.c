@@ -1,6 +1,7 @@
 /* The examples of a data set, exactly as a run sees them. */
 #include "server/api/parameters.h"
 
+#include "core/experiments/experiment.h"
 #include "core/parameters/parse.h"
 #include "core/tasks/task.h"
 #include "server/formats/csv.h"

@@ -1,4 +1,5 @@
 /* Lists the experiments, each with the schema of its parameters, and the states of a run. */
+#include "core/experiments/experiment.h"
 #include "server/api/api.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"

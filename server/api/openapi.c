@@ -1,4 +1,5 @@
 /* Builds the OpenAPI 3.1 description from the route table and the experiments' declarations. */
+#include "core/experiments/experiment.h"
 #include "server/api/api.h"
 #include "server/api/openapi_schemas.h"
 #include "server/api/parameters.h"

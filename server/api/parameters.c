@@ -1,6 +1,7 @@
 /* Turns a request's JSON into a prepared set of parameters: see parameters.h. */
 #include "server/api/parameters.h"
 
+#include "core/experiments/experiment.h"
 #include "server/formats/json_parameters.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* A small cache of open inspections, each with at most one user at a time: see inspector.h. */
 #include "server/runs/inspector.h"
 
+#include "core/experiments/experiment.h"
 #include "server/formats/json_parameters.h"
 
 #include <pthread.h>

@@ -11,7 +11,7 @@
 #define ATTNLAB_SERVER_STORE_STORE_H
 
 #include "core/error.h"
-#include "core/experiments/experiment.h"
+#include "core/training/run_host.h"
 #include "server/store/run_state.h"
 #include "server/system/identifier.h"
 

@@ -6,6 +6,7 @@
 #ifndef ATTNLAB_TESTS_UNIT_SERVER_SERVER_FIXTURE_H
 #define ATTNLAB_TESTS_UNIT_SERVER_SERVER_FIXTURE_H
 
+#include "core/experiments/experiment.h"
 #include "core/parameters/parse.h"
 #include "server/runs/runs.h"
 #include "server/store/sqlite.h"
