@@ -30,7 +30,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
         memcpy(output + i * width, parameters + (size_t)pass->tokens[i] * width, width * sizeof *output);
 }
 
-/* Ids have no gradient: grad_input is left alone. */
+/* Ids have no gradient, so grad_input stays unchanged. */
 static void backward(const struct layer *layer, const float *parameters, const float *input,
                      const float *output, float *saved, float *grad_output, float *grad_input,
                      float *grad_parameters, const struct layer_pass *pass) {

@@ -1,7 +1,7 @@
-/* Token ids to vectors: a table with one row a word, as torch.nn.Embedding with padding_idx 0.
+/* Maps token ids to vectors by a table with one row per word, like torch.nn.Embedding with padding_idx 0.
  *
- * A first layer: it reads pass->tokens and no input. The row of id 0 is zero and gets no gradient, so it
- * stays zero. */
+ * It must be the first layer, because it reads pass->tokens and no input. The row of id 0 is zero and gets no
+ * gradient, so it stays zero. */
 #ifndef ATTNLAB_CORE_LAYERS_EMBEDDING_H
 #define ATTNLAB_CORE_LAYERS_EMBEDDING_H
 

@@ -4,7 +4,7 @@
 #include "core/layers/activation.h"
 #include "core/layers/linear.h"
 
-/* Offsets of the four tensors, which lie one behind the other. */
+/* Offsets of the four consecutive tensors. */
 struct offsets {
     size_t first_bias, second_weight, second_bias, end;
 };
@@ -33,7 +33,7 @@ size_t feedforward_saved_size(const struct feedforward_shape *shape) {
     return (shape->activation == ACTIVATION_RELU ? 1 : 2) * shape->rows * shape->hidden;
 }
 
-/* Where the numbers before the activation are: a ReLU works in place. */
+/* Returns the values before the activation. ReLU works in place, so for it they share the array. */
 static size_t inactive_offset(const struct feedforward_shape *shape) {
     return shape->activation == ACTIVATION_RELU ? 0 : shape->rows * shape->hidden;
 }

@@ -1,7 +1,7 @@
-/* The feed-forward part of a transformer: Linear, activation, Linear, at every step by itself.
+/* The feed-forward part of a transformer: Linear, activation, Linear, applied to each step separately.
  *
- * As torch.nn.Sequential(Linear(width, hidden), ReLU or GELU, Linear(hidden, width)), whose parameter names
- * it has; a layer, and its two halves for the encoder block. */
+ * It equals torch.nn.Sequential(Linear(width, hidden), ReLU or GELU, Linear(hidden, width)) and has the same
+ * parameter names. It exists as a layer and as functions for the encoder block. */
 #ifndef ATTNLAB_CORE_LAYERS_FEEDFORWARD_H
 #define ATTNLAB_CORE_LAYERS_FEEDFORWARD_H
 
@@ -20,14 +20,15 @@ size_t feedforward_parameter_count(size_t width, size_t hidden);
 void feedforward_initialise(float *parameters, size_t width, size_t hidden,
                             struct torch_generator *generator);
 
-/* saved[rows][hidden] after the activation; for GELU, whose gradient needs it, before the activation too. */
+/* `saved` holds [rows][hidden] after the activation; for GELU also before it, because its gradient needs
+ * that. */
 size_t feedforward_saved_size(const struct feedforward_shape *shape);
 void feedforward_forward(const struct feedforward_shape *shape, const float *parameters, const float *input,
                          float *output, float *saved, const struct kernels *kernels);
 
-/* grad_hidden[rows][hidden] is working memory. grad_input (NULL: not wanted) is overwritten, or added to
- * where `accumulate_input`; it may then be grad_output itself, as a residual connection has it.
- * grad_parameters (NULL: not wanted) is added to. */
+/* Overwrites grad_input, or adds to it if `accumulate_input` is true; in that case it may be the same array
+ * as grad_output, as for a residual connection. Adds to grad_parameters. Either may be NULL.
+ * grad_hidden[rows][hidden] is working memory. */
 void feedforward_backward(const struct feedforward_shape *shape, const float *parameters, const float *input,
                           const float *saved, const float *grad_output, float *grad_hidden, float *grad_input,
                           bool accumulate_input, float *grad_parameters, const struct kernels *kernels);

@@ -1,5 +1,5 @@
-/* The gated recurrent unit, torch.nn.GRU (Cho et al. 2014, the reset gate inside the candidate): see
- * recurrent.h.
+/* The gated recurrent unit, like torch.nn.GRU (Cho et al. 2014, but with the reset gate applied after the
+ * product): see recurrent.h.
  *
  *   r, z = sigmoid(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh),   u = W_hn h_(t-1) + b_hn   (rows stacked r, z, n)
  *   n = tanh(W_in x_t + b_in + r u),   h_t = n + z (h_(t-1) - n),   h_0 = 0 */
@@ -37,12 +37,12 @@ static size_t shared_scratch(const struct layer *layer, size_t count) {
     return recurrent_scratch_size(layer, GATES * layer->output.width, count);
 }
 
-/* What recurrent.h needs, then grad_hidden_sums[steps][count][3 width] and grad_hidden[count][width]. */
+/* The scratch of recurrent.h, then grad_hidden_sums[steps][count][3 width] and grad_hidden[count][width]. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     return shared_scratch(layer, count) + (GATES * layer->input.steps + 1) * count * layer->output.width;
 }
 
-/* The candidate's b_hh is within u and not among the input's sums. */
+/* The candidate's b_hh belongs to u, so the input's sums do not include it. */
 static struct recurrent_parameters weights_of(const struct layer *layer, const float *parameters) {
     size_t width = layer->output.width;
     struct recurrent_parameters weights = recurrent_parameters_of(layer, parameters, GATES * width);
@@ -50,7 +50,7 @@ static struct recurrent_parameters weights_of(const struct layer *layer, const f
     return weights;
 }
 
-/* sigmoid(x) = (1 + tanh(x / 2)) / 2 in place. */
+/* Computes sigmoid(x) = (1 + tanh(x / 2)) / 2 in place. */
 static void sigmoid(float *values, size_t count, const struct kernels *kernels) {
     for (size_t i = 0; i < count; i++)
         values[i] *= 0.5F;
@@ -59,7 +59,8 @@ static void sigmoid(float *values, size_t count, const struct kernels *kernels) 
         values[i] = 0.5F + 0.5F * values[i];
 }
 
-/* One example's step: gates[3 width] from sums to values, hidden[width] from `before` (NULL: zero). */
+/* One step of one example: turns gates[3 width] from sums into values and computes hidden[width] from
+ * `before` (NULL: zero). */
 static void step_forward(float *gates, const float *products, const float *before, float *hidden,
                          size_t width, const struct kernels *kernels) {
     float *reset = gates, *update = gates + width, *candidate = gates + 2 * width;
@@ -95,9 +96,9 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     recurrent_read_last(layer, parts.hidden, output, pass);
 }
 
-/* One example's step back: gates[3 width] from values to the gradient of the input's sums, hidden_sums[3
- * width] becomes that of W_hh h + b_hh, and grad_hidden[width] what goes past the gates to the step before.
- */
+/* One step back of one example: replaces the values in gates[3 width] by the gradient of the input's sums,
+ * sets hidden_sums[3 width] to the gradient of W_hh h + b_hh, and leaves in grad_hidden[width] the gradient
+ * that bypasses the gates to the previous step. */
 static void step_backward(float *gates, const float *products, const float *before, float *hidden_sums,
                           float *grad_hidden, size_t width) {
     for (size_t j = 0; j < width; j++) {

@@ -1,4 +1,4 @@
-/* What all layers share: see layer.h. */
+/* Functions common to all layers: see layer.h. */
 #include "core/layers/layer.h"
 
 #include <assert.h>

@@ -35,7 +35,7 @@ static void initialise(const struct layer *layer, float *parameters, struct torc
     layer_norm_initialise(parameters, parameters + layer->input.width, layer->input.width);
 }
 
-/* The statistics of every row. */
+/* The statistics of all rows. */
 static size_t saved_size(const struct layer *layer, size_t count) {
     return 2 * count * layer->input.steps;
 }

@@ -41,7 +41,7 @@ static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MA
     return count;
 }
 
-/* The bias lies behind the weight. */
+/* The bias follows the weight. */
 static size_t bias_offset(const struct layer *layer) {
     return layer->output.width * layer->input.width;
 }

@@ -1,4 +1,4 @@
-/* The LSTM layer, torch.nn.LSTM (Hochreiter and Schmidhuber 1997, with forget gate): see recurrent.h.
+/* The LSTM layer, like torch.nn.LSTM (Hochreiter and Schmidhuber 1997, with a forget gate): see recurrent.h.
  *
  *   i, f, o = sigmoid(...), g = tanh(...)   of   W_ih x_t + b_ih + W_hh h_(t-1) + b_hh, stacked i, f, g, o
  *   c_t = f c_(t-1) + i g,   h_t = o tanh(c_t),   h_0 = c_0 = 0 */
@@ -36,7 +36,7 @@ static size_t shared_scratch(const struct layer *layer, size_t count) {
     return recurrent_scratch_size(layer, 4 * layer->output.width, count);
 }
 
-/* What recurrent.h needs, then grad_hidden[count][width] and grad_cell[count][width]. */
+/* The scratch of recurrent.h, then grad_hidden[count][width] and grad_cell[count][width]. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     return shared_scratch(layer, count) + 2 * count * layer->output.width;
 }

@@ -14,7 +14,7 @@ static bool is_present(const struct layer_pass *pass, size_t step) {
     return pass->present == NULL || pass->present[step] != 0;
 }
 
-/* The steps present in one example, at least 1. */
+/* The number of steps present in one example, but at least 1. */
 static size_t divisor_of(const struct layer_pass *pass, size_t first_step, size_t steps) {
     size_t present = 0;
     for (size_t t = 0; t < steps; t++)

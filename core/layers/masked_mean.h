@@ -1,7 +1,7 @@
-/* The mean over the steps of a sequence, padding left out.
+/* The mean over the steps of a sequence without padding.
  *
- * [steps][width] becomes [1][width]. Without pass->present it is the plain mean; where nothing is present the
- * result is zero. */
+ * [steps][width] becomes [1][width]. If pass->present is NULL, it is the plain mean; if no step is present,
+ * the result is zero. */
 #ifndef ATTNLAB_CORE_LAYERS_MASKED_MEAN_H
 #define ATTNLAB_CORE_LAYERS_MASKED_MEAN_H
 

@@ -1,4 +1,4 @@
-/* What recurrent layers share: see recurrent.h. */
+/* Functions common to recurrent layers: see recurrent.h. */
 #include "core/layers/recurrent.h"
 
 #include "core/math/matrix.h"
@@ -39,8 +39,8 @@ void recurrent_initialise(const struct layer *layer, float *parameters, size_t g
     torch_init_recurrent(generator, gates, inputs, width, parameters, weight_hh, bias_ih, bias_ih + rows);
 }
 
-/* What lies in the scratch. A one behind every step's inputs makes the biases one more column of W_ih: one
- * product then adds them, and one gives their gradient. */
+/* The parts of the scratch. Every step's inputs are followed by a one, and the biases are one more column of
+ * W_ih, so that the matrix products also add the biases and compute their gradient. */
 struct scratch_parts {
     float *inputs;    /* [steps][count][inputs + 1] */
     float *weight_ih; /* [inputs + 1][rows]: W_ih transposed, then b_ih + b_hh; or their gradient */
@@ -61,7 +61,7 @@ size_t recurrent_scratch_size(const struct layer *layer, size_t rows, size_t cou
     return layer->input.steps * count * columns + (columns + layer->output.width) * rows;
 }
 
-/* From batch-major [count][steps][inputs] to time-major, with the ones. */
+/* Copies batch-major [count][steps][inputs] to time-major and appends the ones. */
 static void fill_inputs(const struct layer *layer, const float *input, float *to,
                         const struct layer_pass *pass) {
     size_t count = pass->count, steps = layer->input.steps, inputs = layer->input.width;
@@ -74,14 +74,14 @@ static void fill_inputs(const struct layer *layer, const float *input, float *to
         }
 }
 
-/* to[columns][rows] from from[rows][columns]. */
+/* Transposes from[rows][columns] to to[columns][rows]. */
 static void transpose(const float *from, size_t rows, size_t columns, float *to) {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++)
             to[j * rows + i] = from[i * columns + j];
 }
 
-/* One product makes the sums of all steps; a very large one is divided, so that it can be stopped. */
+/* One product computes the sums of all steps; a very large one is divided, so that it can be stopped. */
 enum { SUMS_AT_ONCE = 1 << 22 };
 
 const float *recurrent_input_sums(const struct layer *layer, const struct recurrent_parameters *parameters,
@@ -126,7 +126,7 @@ static void add_parameter_gradients(const struct layer *layer, const struct recu
         matrix_multiply_transposed_a(1, rows - joined, total, 1, parts.inputs + inputs, inputs + 1,
                                      grad_hidden_sums + joined, rows, 1, grad_bias_hh + joined,
                                      rows - joined);
-    /* The hidden state before step t is that after step t - 1; before the first it is zero. */
+    /* The hidden state before step t is the one after step t - 1; before the first step it is zero. */
     if (total > count)
         matrix_multiply_transposed_a(rows, width, total - count, 1, grad_hidden_sums + count * rows, rows,
                                      hidden, width, 1, grad_hh, width);

@@ -1,9 +1,9 @@
-/* The recurrent layer with tanh, torch.nn.RNN (Elman 1990): see recurrent.h.
+/* The recurrent layer with tanh, like torch.nn.RNN (Elman 1990): see recurrent.h.
  *
  *   h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh),   h_0 = 0
  *
- * The gradient reaches step t through T - t products with W_hh and as many tanh': what gradient-reach shows.
- */
+ * The gradient reaches step t through T - t products with W_hh and as many factors tanh'; gradient-reach
+ * shows the effect. */
 #include "core/layers/recurrent.h"
 
 #include "core/math/matrix.h"
@@ -23,7 +23,7 @@ static size_t saved_size(const struct layer *layer, size_t count) {
     return layer->input.steps * count * layer->output.width;
 }
 
-/* What recurrent.h needs, then grad_sums[steps][count][width], and grad_hidden[count][width]. */
+/* The scratch of recurrent.h, then grad_sums[steps][count][width], and grad_hidden[count][width]. */
 static size_t shared_scratch(const struct layer *layer, size_t count) {
     return recurrent_scratch_size(layer, layer->output.width, count);
 }

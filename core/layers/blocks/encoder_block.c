@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-/* Everything a pass over `count` examples needs to know. */
+/* The sizes of a pass over `count` examples. */
 struct block {
     size_t capacity, width; /* count * steps */
     struct multi_head_shape attention;
     struct multi_head_layout layout;
-    struct feedforward_shape feedforward; /* its rows: those there are, without padding where it is skipped */
-    /* Offsets of the parts' parameters; the attention's are at 0. */
+    struct feedforward_shape feedforward; /* its rows do not include skipped padding */
+    /* Offsets of the parts' parameters; those of attention start at 0. */
     size_t norm1, feed, norm2;
 };
 
@@ -21,7 +21,7 @@ static bool has_torch_layout(const struct layer *layer) {
     return layer->type == &layer_torch_encoder_block;
 }
 
-/* For `count` examples of whatever padding. */
+/* For `count` examples, without regard to padding. */
 static struct block block_of(const struct layer *layer, size_t count) {
     size_t width = layer->input.width, rows = count * layer->input.steps;
     const struct layer_options *options = &layer->options;
@@ -38,10 +38,10 @@ static struct block block_of(const struct layer *layer, size_t count) {
     return block;
 }
 
-/* What lives from forward to backward. */
+/* The values saved from forward to backward. */
 struct block_saved {
-    float *input;                     /* [rows][width]: without padding, where it is skipped */
-    float *sum1, *normal1, *sum2;     /* [rows][width]: input + attention, its norm, that + feed-forward */
+    float *input;                     /* [rows][width]: without skipped padding */
+    float *sum1, *normal1, *sum2;     /* [rows][width]: input + attention, its norm, norm + feed-forward */
     float *statistics1, *statistics2; /* [rows][2], of the two norms */
     float *attention, *feedforward;   /* see the parts */
 };
@@ -67,7 +67,8 @@ static size_t saved_size(const struct layer *layer, size_t count) {
            feedforward_saved_size(&block.feedforward);
 }
 
-/* The feed-forward part and the attention run one after the other; a packed gradient lies before them. */
+/* The feed-forward part and attention share scratch, because they run one after the other. A packed gradient
+ * lies before it. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     struct block block = block_of(layer, count);
     size_t attention = multi_head_scratch_size(&block.attention);
@@ -99,7 +100,7 @@ static void initialise(const struct layer *layer, float *parameters, struct torc
     layer_norm_initialise(parameters + block.norm2, parameters + block.norm2 + width, width);
 }
 
-/* The rows of the steps present, one after another, from all rows. */
+/* Packs the rows of the steps present. */
 static void pack_rows(const struct block *block, const uint8_t *present, const float *all, float *packed) {
     for (size_t row = 0; row < block->capacity; row++, all += block->width)
         if (present[row] != 0) {
@@ -108,7 +109,7 @@ static void pack_rows(const struct block *block, const uint8_t *present, const f
         }
 }
 
-/* Back to all rows; those of padding become 0. */
+/* Unpacks to all rows; the rows of padding become 0. */
 static void unpack_rows(const struct block *block, const uint8_t *present, const float *packed, float *all) {
     for (size_t row = 0; row < block->capacity; row++, all += block->width)
         if (present[row] != 0) {
@@ -119,7 +120,7 @@ static void unpack_rows(const struct block *block, const uint8_t *present, const
         }
 }
 
-/* Forward over block->feedforward.rows rows. */
+/* The forward pass over block->feedforward.rows rows. */
 static void forward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
                          const float *input, float *output, const struct layer_pass *pass) {
     size_t rows = block->feedforward.rows, width = block->width;
@@ -150,8 +151,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     unpack_rows(&block, pass->present, pass->scratch, output);
 }
 
-/* One gradient runs back through the block in place: of the output, of sum2, of normal1 (where the residual
- * adds the feed-forward part's), of sum1. */
+/* One array holds the gradient on its way back through the block: of the output, of sum2, of normal1 (where
+ * the residual connection adds the feed-forward part's gradient), and of sum1. */
 static void backward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
                           const float *input, float *gradient, float *grad_input, float *grad_parameters,
                           const struct layer_pass *pass) {

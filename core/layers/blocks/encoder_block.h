@@ -2,8 +2,9 @@
  *
  *   x = norm1(x + attention(x));  y = norm2(x + feedforward(x))
  *
- * Input and output have the same shape, so blocks can be stacked. Two layers that differ in the attention's
- * parameters only (see core/layers/attention/multi_head.h) and have the names of the classes they mirror. */
+ * Input and output have the same shape, so blocks can be stacked. The two layers differ only in the
+ * parameters of attention (see core/layers/attention/multi_head.h), whose names are those of the mirrored
+ * classes. */
 #ifndef ATTNLAB_CORE_LAYERS_BLOCKS_ENCODER_BLOCK_H
 #define ATTNLAB_CORE_LAYERS_BLOCKS_ENCODER_BLOCK_H
 

@@ -1,7 +1,7 @@
-/* Positions added to every example: output = input + pos, where pos[steps][width] is learned.
+/* Adds learned positions to every example: output = input + pos[steps][width].
  *
- * One tensor `pos` of shape (1, steps, width), drawn from a normal distribution with deviation 0.02, as in
- * the chapter's and the lab's classes. */
+ * The only tensor is `pos` of shape (1, steps, width), drawn from a normal distribution with standard
+ * deviation 0.02, as in the chapter's and the lab's classes. */
 #ifndef ATTNLAB_CORE_LAYERS_POSITIONS_LEARNED_H
 #define ATTNLAB_CORE_LAYERS_POSITIONS_LEARNED_H
 
@@ -9,7 +9,7 @@
 
 extern const struct layer_type layer_learned_positions;
 
-/* The lab's class when it adds no positions: the tensor is there and is drawn, but not added. */
+/* For the lab's class without positions: the tensor exists and is drawn, but it is not added. */
 extern const struct layer_type layer_unused_positions;
 
 #endif

@@ -1,4 +1,4 @@
-/* No positions: attention sees a set of steps. */
+/* No positions: attention sees the steps as a set. */
 #include "core/layers/positions/position.h"
 
 const struct position position_none = {.name = "none"};

@@ -1,14 +1,13 @@
-/* Rotary positions (RoFormer, Su et al. 2021): queries and keys are turned by angles that grow with their
- * step.
+/* Rotary positions (RoFormer, Su et al. 2021): rotates queries and keys by angles that grow with the step.
  *
- * Neighbours are a pair: (x[2i], x[2i+1]) turns by t * 10000^(-2i/D) at step t, D the width of a head. The
- * product of a query and a key then depends on how far apart they are, not on where. Angles, sines and
- * cosines are computed in double. */
+ * Neighbours form a pair: at step t, (x[2i], x[2i+1]) rotates by t * 10000^(-2i/D), where D is the width of a
+ * head. The product of a query and a key then depends only on their distance. Angles, sines and cosines are
+ * computed in double. */
 #include "core/layers/positions/position.h"
 
 #include <math.h>
 
-/* Cosine and sine of each pair's angle. */
+/* The cosine and sine of each pair's angle. */
 static void fill_rotations(float *rotations, size_t steps, size_t head_width) {
     for (size_t i = 0; i < head_width; i += 2) {
         double frequency = pow(10000, -(double)i / (double)head_width);

@@ -1,4 +1,4 @@
-/* Adds fixed positions to every step: sines and cosines of ever longer waves (Vaswani et al. 2017, 3.5).
+/* Adds fixed positions to every step: sines and cosines of growing wavelengths (Vaswani et al. 2017, 3.5).
  *
  * position[t][2i] = sin(t / 10000^(2i/width)), position[t][2i + 1] = cos of the same. The layer has no
  * parameters. */
