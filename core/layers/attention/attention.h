@@ -1,9 +1,9 @@
-/* Attention: which algorithm computes it, when, and what it costs.
+/* Attention: chooses the algorithm that computes it, by the cost of each.
  *
- * All compute softmax(Q K^T / sqrt(D)) V and differ in speed, memory and what they can be given. Read
- * reference.c first: it does so by the book, and the others are tested against it. T: steps; W: width of the
- * model; H heads of width D = W / H. Time is that of an example beside its projections, T W^2; memory is what
- * an example keeps from forward to backward beside its rows, T W.
+ * All algorithms compute softmax(Q K^T / sqrt(D)) V. They differ in speed, memory and the inputs they accept.
+ * Read reference.c first: it follows the formulas, and the tests compare the others with it. T: steps; W:
+ * width of the model; H heads of width D = W / H. The time is per example, without the projections' T W^2;
+ * the memory is what an example keeps from forward to backward, without its rows' T W.
  *
  *   algorithm             chosen                                               time     memory  file
  *   by the book           never: for tests                                     T^2 W    H T^2   reference.c
@@ -17,38 +17,39 @@
  *     pooled              tokens or rotated numbers, T <= 1024                 T^2 W    T^2     pooled.c
  *     in tiles            longer                                               T^2 W    T       tiled.c
  *
- * Beside them: mask.h hides keys, tiles.h walks over scores in tiles, rotation.h turns queries and keys. */
+ * They share mask.h, which hides keys, tiles.h, which walks over scores in tiles, and rotation.h, which
+ * rotates queries and keys. */
 #ifndef ATTNLAB_CORE_LAYERS_ATTENTION_ATTENTION_H
 #define ATTNLAB_CORE_LAYERS_ATTENTION_ATTENTION_H
 
 #include "core/layers/layer.h"
 
-/* Steps from which attention works in tiles. Below, all weights of an example are at most 4 MB a head, a step
- * is faster with them kept, and whoever asks for the matrix gets it whole. */
+/* Attention works in tiles from this many steps on. Below, the weights of an example take at most 4 MB per
+ * head, training is faster if they are kept, and a request for the matrix gets all of it. */
 enum { TILED_ATTENTION_STEPS = 1025 };
 
-/* How one head of attention with an output for every query is computed. */
+/* The algorithm of one head of attention with an output for every query. */
 enum attention_head_algorithm { HEAD_IN_REGISTERS, HEAD_WITH_MATRIX, HEAD_IN_TILES };
 enum attention_head_algorithm attention_choose_head(size_t steps, size_t head_width);
 
-/* Whether attention averaged over its queries keeps its matrix: by the length of the sequence, or as told,
- * for comparing the two. */
+/* Whether attention averaged over its queries keeps its matrix. The length of the sequence decides, unless a
+ * comparison of the two asks for one of them. */
 enum attention_storage { ATTENTION_BY_LENGTH, ATTENTION_WITH_MATRIX, ATTENTION_IN_TILES };
 
-/* What attention averaged over its queries is to be computed from. */
+/* The input of attention averaged over its queries. */
 struct attention_request {
     size_t steps;
-    bool takes_numbers; /* a step is one number; else a token */
+    bool takes_numbers; /* a step is one number; otherwise a token */
     enum attention_mask mask;
     const struct position *position; /* NULL: none */
     enum attention_storage storage;
 };
 
-/* The layer for it. */
+/* Returns the layer for this input. */
 const struct layer_type *attention_choose_layer(const struct attention_request *request);
 
-/* Whether that layer takes the numbers themselves: its tensors then include those of the input's projection
- * and of the position. Else both are layers before it. */
+/* Whether that layer reads the numbers themselves. Its tensors then include those of the input projection and
+ * of the position; otherwise both are separate layers before it. */
 bool attention_includes_input(const struct layer_type *type);
 
 #endif

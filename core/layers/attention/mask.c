@@ -1,4 +1,4 @@
-/* Which keys a query sees: see mask.h. */
+/* Decides which keys a query sees: see mask.h. */
 #include "core/layers/attention/mask.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Which keys a query sees: those that are not padding and, with the causal mask, are not after the query.
+/* Decides which keys a query sees: all but padding and, with the causal mask, keys after the query.
  *
- * Scores of hidden keys become -infinity, which softmax makes a weight of 0. Written once for all algorithms,
- * which hide keys in whole matrices or in parts of one. */
+ * The scores of hidden keys become -infinity, so softmax gives them weight 0. All algorithms use these
+ * functions, for whole matrices or for parts of one. */
 #ifndef ATTNLAB_CORE_LAYERS_ATTENTION_MASK_H
 #define ATTNLAB_CORE_LAYERS_ATTENTION_MASK_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of one example. */
+/* The mask of one example. */
 struct visible_keys {
     bool is_causal;
     const uint8_t *present; /* [steps]: 0 at padding; NULL: no padding */
@@ -20,11 +20,11 @@ struct score_block {
     size_t first_query, queries, first_key, keys;
 };
 
-/* Sets the scores of hidden keys to -infinity; `stride` floats lie between two queries. */
+/* Sets the scores of hidden keys to -infinity; the rows of two queries are `stride` floats apart. */
 void visible_keys_hide_others(const struct visible_keys *visible, const struct score_block *block,
                               float *scores, size_t stride);
 
-/* How many of present[count] are not 0; all if it is NULL. */
+/* Returns how many of present[count] are not 0; all if it is NULL. */
 size_t count_present(const uint8_t *present, size_t count);
 
 #endif

@@ -90,7 +90,7 @@ struct multi_head_shape multi_head_shape_of(const struct layer *layer, size_t co
     };
 }
 
-/* The matrices within `saved`. */
+/* The matrices in `saved`. */
 struct saved_matrices {
     float *query, *key, *value, *context; /* [count][steps][width] */
     float *weights;                       /* [count][heads][steps][stride] */
@@ -101,19 +101,19 @@ static struct saved_matrices saved_matrices_of(const struct multi_head_shape *sh
     return (struct saved_matrices){saved, saved + size, saved + 2 * size, saved + 3 * size, saved + 4 * size};
 }
 
-/* Floats of a row of weights, for an example of `steps` steps. A row that stays in registers is rounded up
+/* The floats in a row of weights for an example of `steps` steps. A row that stays in registers is rounded up
  * (core/math/attention_head.h). */
 static size_t stride_of(const struct multi_head_shape *shape, size_t steps) {
     return shape->algorithm == HEAD_IN_REGISTERS ? (shape->steps + 7) / 8 * 8 : steps;
 }
 
-/* Floats of one head's weights for one example; in tiles a number for each query is kept instead
+/* The floats of one head's weights for one example. Attention in tiles keeps one number per query instead
  * (core/layers/attention/tiled_head.h). */
 static size_t weights_size(const struct multi_head_shape *shape) {
     return shape->algorithm == HEAD_IN_TILES ? shape->steps : shape->steps * stride_of(shape, shape->steps);
 }
 
-/* Where the rotations lie in `saved`: behind the weights. */
+/* The rotations follow the weights in `saved`. */
 static size_t rotations_offset(const struct multi_head_shape *shape) {
     return 4 * shape->count * shape->steps * shape->width + shape->count * shape->heads * weights_size(shape);
 }
@@ -147,10 +147,10 @@ size_t multi_head_row_count(const struct multi_head_shape *shape, const struct l
 /* One example: `steps` rows of the matrices from row `first` on. */
 struct example_rows {
     size_t first, steps;
-    const uint8_t *present; /* of its rows, where there is padding among them; else NULL */
+    const uint8_t *present; /* [steps], if there is padding among its rows; else NULL */
 };
 
-/* Example number i; `before` is the one before it. */
+/* Finds example number i; `before` is the previous one. */
 static struct example_rows rows_of(const struct multi_head_shape *shape, const struct layer_pass *pass,
                                    size_t i, struct example_rows before) {
     struct example_rows rows = {before.first + before.steps, shape->steps, NULL};
@@ -164,7 +164,7 @@ static struct example_rows rows_of(const struct multi_head_shape *shape, const s
     return rows;
 }
 
-/* A head within `saved`. */
+/* Finds a head in `saved`. */
 static struct attention_head head_of(const struct multi_head_shape *shape, const float *saved,
                                      const struct example_rows *rows, size_t head, const float *bias) {
     size_t width = shape->width / shape->heads, start = rows->first * shape->width + head * width;
@@ -181,13 +181,13 @@ static struct attention_head head_of(const struct multi_head_shape *shape, const
                                    .value = saved + 2 * size + start};
 }
 
-/* bias[steps] for one example: -infinity where a key is hidden. */
+/* Fills bias[steps] of one example: -infinity for a hidden key. */
 static void fill_bias(const struct example_rows *rows, float *bias) {
     for (size_t key = 0; key < rows->steps; key++)
         bias[key] = rows->present[key] == 0 ? -INFINITY : 0;
 }
 
-/* One head of a longer example, by matrix products. */
+/* Computes one head of a longer example by matrix products. */
 static void long_head_forward(const struct attention_head *head, const struct example_rows *rows,
                               float *weights, float *context, const struct kernels *kernels) {
     size_t steps = head->steps;
@@ -256,8 +256,8 @@ static void long_head_backward(const struct attention_head *head, const float *w
                                  row);
 }
 
-/* Gradients of query, key and value from that of the context, head by head. grad->weights is working memory
- * for the gradients of one head's scores. */
+/* Computes the gradients of query, key and value from that of the context, head by head. grad->weights is
+ * working memory for the gradients of one head's scores. */
 static void backward_heads(const struct multi_head_shape *shape, const struct saved_matrices *at,
                            const struct saved_matrices *grad, const struct layer_pass *pass) {
     struct example_rows rows = {0};
@@ -285,7 +285,7 @@ void multi_head_backward(const struct multi_head_shape *shape, const struct mult
                          const float *parameters, const float *input, float *saved, const float *grad_output,
                          float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
     struct saved_matrices at = saved_matrices_of(shape, saved);
-    /* The scratch is laid out like `saved`, with room for the weights of one head. */
+    /* The scratch has the layout of `saved`, with room for the weights of one head. */
     struct saved_matrices grad = saved_matrices_of(shape, pass->scratch);
     size_t width = shape->width, rows = multi_head_row_count(shape, pass);
     bool wanted = grad_parameters != NULL;
@@ -304,8 +304,9 @@ void multi_head_backward(const struct multi_head_shape *shape, const struct mult
                         wanted ? grad_parameters + bias[i] : NULL, rows, width, width);
 }
 
-/* Spreads weights[queries][steps], which begin with packed rows of the present queries' weights for the
- * `keys` present, over all. From the end, so that nothing is overwritten before it is read. */
+/* Unpacks weights in place to [queries][steps]. On entry they begin with packed rows: the weights of the
+ * present queries for the `keys` present. Works from the end, so that it overwrites nothing before reading
+ * it. */
 static void unpack_weights(const uint8_t *present, size_t steps, size_t keys, size_t first, size_t queries,
                            size_t packed_queries, float *weights) {
     for (size_t query = queries; query-- > 0;) {

@@ -83,7 +83,7 @@ void pooled_attention_project_backward(const struct layer *layer, const float *p
                     width);
 }
 
-/* What forward leaves for backward. */
+/* The values saved from forward to backward. */
 struct saved_parts {
     float *query, *key;  /* [count][T][width] */
     float *weights;      /* [count][T][T] */
@@ -109,7 +109,7 @@ static size_t saved_size(const struct layer *layer, size_t count) {
            rotation_size(layer->options.position, steps, width);
 }
 
-/* u[count][width], a[T], and the gradients of query and key [count][T][width]. */
+/* The scratch: u[count][width], a[T], and the gradients of query and key [count][T][width]. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->input.width;
     return count * width + steps + 2 * count * steps * width;
@@ -121,7 +121,7 @@ static void clear_padded_queries(float *weights, size_t steps, const uint8_t *pr
             memset(weights + i * steps, 0, steps * sizeof *weights);
 }
 
-/* One example: its weights, m and sum_j m_j h_j. `input` is h[T][width]. */
+/* Computes the weights, m and sum_j m_j h_j of one example. `input` is h[T][width]. */
 static void attend(const struct layer *layer, const float *input, const float *query, const float *key,
                    const uint8_t *present, float *weights, float *share, float *pooled_input,
                    const struct kernels *kernels) {
@@ -157,7 +157,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     linear_forward(weights.value, weights.value_bias, parts.pooled_input, output, pass->count, width, width);
 }
 
-/* One example: the gradients of its query and key; `u` as in the header. Overwrites the weights. */
+/* Computes the gradients of one example's query and key; `u` is that of the header. Overwrites the weights.
+ */
 static void attend_backward(const struct layer *layer, const float *input, const float *query,
                             const float *key, const uint8_t *present, float *weights, const float *u,
                             float *a, float *grad_query, float *grad_key, const struct kernels *kernels) {
@@ -170,7 +171,7 @@ static void attend_backward(const struct layer *layer, const float *input, const
     matrix_multiply_transposed_a(steps, width, steps, 1, weights, steps, query, width, 0, grad_key, width);
 }
 
-/* grad_input[j] = m_j u, for every example. */
+/* Sets grad_input[j] = m_j u for every example. */
 static void spread_over_keys(size_t count, size_t steps, size_t width, const float *share, const float *u,
                              float *grad_input) {
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
-/* Attention by the book: see reference.h. Read attend() for the forward pass and attend_backward() for the
- * way back; the rest is projections and where things lie. */
+/* Attention by the book: see reference.h. attend() is the forward pass and attend_backward() the backward
+ * pass; the rest is projections and memory layout. */
 #include "core/layers/attention/reference.h"
 
 #include "core/layers/attention/multi_head.h"
@@ -15,8 +15,8 @@ struct example {
     const uint8_t *present;          /* [steps]; NULL: no padding */
     const struct position *position; /* may rotate */
     /* Kept from forward to backward. */
-    float *query, *key, *value; /* [steps][width]: what the projections give, queries and keys turned */
-    float *context;             /* [steps][width]: sums of values, the heads side by side */
+    float *query, *key, *value; /* [steps][width]: after the projections; queries and keys rotated */
+    float *context;             /* [steps][width]: weighted sums of values, the heads side by side */
     float *weights;             /* [heads][steps][steps] */
     float *rotations;           /* [steps][head_width] */
 };
@@ -50,7 +50,7 @@ static struct example example_of(const struct layer *layer, size_t index, float 
     };
 }
 
-/* The projections lie one behind the other: query, key, value, output; each a weight [width][width] and a
+/* The projections follow one another: query, key, value, output; each is a weight [width][width] and a
  * bias. */
 enum projection { QUERY, KEY, VALUE, OUTPUT };
 
@@ -62,7 +62,7 @@ static size_t bias_offset(enum projection which, size_t width) {
     return weight_offset(which, width) + width * width;
 }
 
-/* output = input weight^T + bias, for every row. */
+/* Computes output = input weight^T + bias for every row. */
 static void project(const float *parameters, enum projection which, const float *input, size_t rows,
                     size_t width, float *output) {
     const float *weight = parameters + weight_offset(which, width);
@@ -76,8 +76,8 @@ static void project(const float *parameters, enum projection which, const float 
         }
 }
 
-/* Adds to the gradients of the input, the weight and the bias; the last two (NULL: not wanted) lie as these
- * do. */
+/* Adds to the gradients of the input, the weight and the bias. The last two have the layout of a projection;
+ * they may be NULL. */
 static void project_backward(const float *parameters, enum projection which, const float *input,
                              const float *grad_output, size_t rows, size_t width, float *grad_input,
                              float *grad_parameters) {
@@ -123,7 +123,7 @@ static void add_scaled(double factor, const float *values, size_t count, float *
         sum[i] = (float)((double)sum[i] + factor * (double)values[i]);
 }
 
-/* The part of a [steps][width] matrix that belongs to one step and head: head_width numbers. */
+/* Returns the head_width numbers of one step and head in a [steps][width] matrix. */
 static float *at(const struct example *example, float *matrix, size_t step, size_t head) {
     return matrix + step * example->width + head * example->head_width;
 }
@@ -132,8 +132,8 @@ static double score_scale(const struct example *example) {
     return 1 / sqrt((double)example->head_width);
 }
 
-/* One query of one head: weights = softmax over the keys it sees of q . k / sqrt(D), all 0 if it sees none;
- * context = sum of weight times value. */
+/* Computes one query of one head. The weights are the softmax of q . k / sqrt(D) over the keys that it sees,
+ * all 0 if it sees none; the context is the sum of weight times value. */
 static void attend(const struct example *example, size_t head, size_t i, float *weights) {
     const float *query = at(example, example->query, i, head);
     float *context = at(example, example->context, i, head);
@@ -159,9 +159,8 @@ static void attend(const struct example *example, size_t head, size_t i, float *
         }
 }
 
-/* What a query's weights send back, given the gradient of its context: with g_j = dC . v_j the gradient of
- * weight w_j, that of its score is w_j (g_j - sum_k w_k g_k). Adds to the gradients of the query, the keys
- * and the values. */
+/* Propagates the gradient of a query's context back: if g_j = dC . v_j is the gradient of weight w_j, that of
+ * its score is w_j (g_j - sum_k w_k g_k). Adds to the gradients of the query, the keys and the values. */
 static void attend_backward(const struct example *example, size_t head, size_t i, const float *weights,
                             float *grad_context, float *grad_query, float *grad_key, float *grad_value) {
     const float *gradient = at(example, grad_context, i, head);
@@ -179,7 +178,7 @@ static void attend_backward(const struct example *example, size_t head, size_t i
     }
 }
 
-/* Turns every step's part of a matrix, head by head, by its position. */
+/* Rotates every step's part of a matrix, head by head, by its position. */
 static void rotate(const struct example *example, float *matrix, bool backward) {
     for (size_t t = 0; t < example->steps; t++)
         for (size_t head = 0; position_rotates(example->position) && head < example->heads; head++)
@@ -219,7 +218,7 @@ static void forward_example(const struct example *example, const float *paramete
             add_scaled(1 / present_steps(example), example->context + i * width, width, output);
 }
 
-/* grad_context[steps][width] from the gradient of the output. */
+/* Computes grad_context[steps][width] from the gradient of the output. */
 static void output_backward(const struct example *example, const float *parameters, const float *grad_output,
                             float *grad_context, float *grad_parameters) {
     size_t steps = example->steps, width = example->width;
@@ -235,8 +234,7 @@ static void output_backward(const struct example *example, const float *paramete
             add_scaled(1 / present_steps(example), grad_output, width, grad_context + i * width);
 }
 
-/* `scratch` holds the gradients of context, query, key and value, which begin as zeros. grad_input may be
- * NULL. */
+/* `scratch` holds the gradients of context, query, key and value, initially zero. grad_input may be NULL. */
 static void backward_example(const struct example *example, const float *parameters, const float *input,
                              const float *grad_output, float *scratch, float *grad_input,
                              float *grad_parameters) {

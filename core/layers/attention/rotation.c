@@ -1,4 +1,4 @@
-/* Turning queries and keys by their positions: see rotation.h. */
+/* Rotates queries and keys by their positions: see rotation.h. */
 #include "core/layers/attention/rotation.h"
 
 size_t rotation_size(const struct position *position, size_t steps, size_t head_width) {

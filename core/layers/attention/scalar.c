@@ -1,5 +1,5 @@
-/* Attention over numbers: see scalar.h. Names as there: u, p, Uq, Uk, Pq,
- * Pk; A = Uq.Uk, B = Pk Uq, C = Pq Uk, D = Pq Pk^T, all scaled by score_scale; z_b = sum_j m_bj h_bj. */
+/* Attention over numbers: see scalar.h, also for the names u, p, Uq, Uk, Pq and Pk. In addition, A = Uq.Uk,
+ * B = Pk Uq, C = Pq Uk and D = Pq Pk^T, all scaled by score_scale, and z_b = sum_j m_bj h_bj. */
 #include "core/layers/attention/scalar.h"
 
 #include "core/layers/attention/mask.h"
@@ -16,14 +16,14 @@ static size_t padded_steps(const struct layer *layer) {
     return (layer->input.steps + lanes - 1) / lanes * lanes;
 }
 
-/* What forward leaves for backward. */
+/* The values saved from forward to backward. */
 struct saved_parts {
-    /* Of the whole batch. */
+    /* Common to the batch. */
     float *place, *query_base, *key_base; /* [T][width]: p, Pq, Pk */
     float *query_slope, *key_slope;       /* [width]: Uq, Uk */
     float *fixed, *fixed_largest;         /* [T][stride]: D or hidden; [T] */
     float *column, *row;                  /* [stride]: B, C */
-    /* Of each example. */
+    /* For each example. */
     float *x;                    /* [count][stride] */
     float *exponentials;         /* [count][T][stride] */
     float *inverse_sums, *share; /* [count][stride]; share is m */
@@ -31,7 +31,7 @@ struct saved_parts {
     float *pooled_input;         /* [count][width]: z */
 };
 
-/* Lays the parts out; returns the size of all. */
+/* Lays out the parts; returns their total size. */
 static size_t lay_out(struct saved_parts *parts, float *saved, const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer), used = 0;
     struct {
@@ -72,7 +72,7 @@ static struct saved_parts parts_of(const float *saved, const struct layer *layer
     return parts;
 }
 
-/* The gradients that lead to the tensors, and what an example needs on the way. */
+/* The intermediate gradients, for the batch and for an example. */
 struct gradients {
     float *fixed, *column, *row;                   /* [T][stride], [stride], [stride]: of D, B, C */
     float *share;                                  /* [count][stride]: of m */
@@ -107,8 +107,8 @@ static size_t lay_out_gradients(struct gradients *parts, float *scratch, const s
     return used;
 }
 
-/* Forward needs a padded example's own fixed scores instead; before them, what the position's layer works on.
- */
+/* Forward uses the scratch first as that of the position's layer, then for the fixed scores of a padded
+ * example. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     struct gradients parts;
     struct layer position;
@@ -121,7 +121,8 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
     return placed > size ? placed : size;
 }
 
-/* Hides in fixed[T][stride] what the mask and the padding to whole vectors hide from all examples. */
+/* Hides the keys in fixed[T][stride] that are hidden in all examples: by the mask, and by the padding to
+ * whole vectors. */
 static void hide_masked_scores(const struct layer *layer, float *fixed) {
     size_t steps = layer->input.steps, stride = padded_steps(layer);
     struct visible_keys visible = {.is_causal = layer->options.mask == ATTENTION_MASK_CAUSAL};
@@ -132,7 +133,8 @@ static void hide_masked_scores(const struct layer *layer, float *fixed) {
             fixed[i * stride + j] = -INFINITY;
 }
 
-/* Hides what is padding in one example: its keys, and all keys from its queries. */
+/* Hides the padding of one example: its padded keys from all queries, and all keys from its padded queries.
+ */
 static void hide_padded_scores(const struct layer *layer, const uint8_t *present, float *fixed) {
     size_t steps = layer->input.steps, stride = padded_steps(layer);
     struct visible_keys visible = {.present = present};
@@ -143,7 +145,7 @@ static void hide_padded_scores(const struct layer *layer, const uint8_t *present
             fixed[i * stride + j] = -INFINITY;
 }
 
-/* p_t: the input's bias and the position, which is what its layer makes of zeros. */
+/* Computes p_t, the input's bias plus the position. The position is its layer's output for zeros. */
 static void fill_places(const struct layer *layer, const struct scalar_attention_parts *weights, float *place,
                         const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->output.width;
@@ -206,7 +208,7 @@ static struct shared_scores scores_of(const struct layer *layer, const struct sa
     return scores;
 }
 
-/* Softmax of one example; leaves m in its share. */
+/* Computes the softmax of one example; stores m in its share. */
 static void attend(const struct layer *layer, const struct saved_parts *parts, struct shared_scores scores,
                    const float *input, size_t b, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, stride = scores.stride, at = b * stride;
@@ -249,7 +251,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
                    width);
 }
 
-/* grad_x[T] of one example: as the key j in every row, as the query i in its own, and in z. */
+/* Computes grad_x[T] of one example. A step contributes as key j of every row, as query i of its own row, and
+ * to z. */
 static void send_to_input(const struct layer *layer, const struct saved_parts *parts,
                           const struct gradients *gradients, const struct shared_scores *scores, size_t b,
                           float grad_pooled, float *grad_x) {
@@ -270,7 +273,7 @@ static void send_to_input(const struct layer *layer, const struct saved_parts *p
     }
 }
 
-/* One example's part in the gradients of A, B, C, D and x. gradients->share holds dm. */
+/* Adds one example's part of the gradients of A, B, C, D and x. gradients->share holds dm. */
 static void attend_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
                             const struct saved_parts *parts, const struct gradients *gradients,
                             const struct shared_scores *scores, struct shared_scores_gradient *sums, size_t b,
@@ -290,7 +293,7 @@ static void attend_backward(const struct layer *layer, const struct scalar_atten
         send_to_input(layer, parts, gradients, scores, b, grad_pooled, grad_input + b * steps);
 }
 
-/* From the gradients of A, B, C, D to those of Uq, Uk, Pq, Pk. */
+/* Computes the gradients of Uq, Uk, Pq, Pk from those of A, B, C, D. */
 static void split_scores(const struct layer *layer, const struct saved_parts *parts,
                          const struct gradients *gradients, float grad_square) {
     size_t steps = layer->input.steps, width = layer->output.width, stride = padded_steps(layer);
@@ -313,7 +316,7 @@ static void split_scores(const struct layer *layer, const struct saved_parts *pa
                     gradients->key_base, width);
 }
 
-/* Through one projection, query or key: weight and bias, and what it sends to u and p. */
+/* Goes back through one projection, query or key: to its weight and bias, and to u and p. */
 static void project_backward(const struct layer *layer, const struct scalar_attention_parts *weights,
                              const struct saved_parts *parts, const struct gradients *gradients,
                              const float *weight, const float *grad_slope, const float *grad_base,
@@ -363,7 +366,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
         to = scalar_attention_parts_of(layer, grad_parameters);
     linear_backward(weights.value_weight, parts.pooled_input, grad_output, gradients.pooled_input, false,
                     to.value_weight, to.value_bias, pass->count, width, width);
-    /* Sums begin, and padding is, zero. */
+    /* The sums start at zero, and the padding must be zero. */
     memset(gradients.fixed, 0, steps * stride * sizeof *gradients.fixed);
     memset(gradients.column, 0, stride * sizeof *gradients.column);
     memset(gradients.row, 0, stride * sizeof *gradients.row);

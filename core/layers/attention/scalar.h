@@ -1,33 +1,34 @@
 /* The chapter's attention over numbers: input projection, positions, and attention averaged over its queries,
- * as one layer from [count][T][1] to [count][1][width]. It computes what layer_linear ("inp"), the
- * layer of the positions and layer_pooled_attention compute one after the other, and has their tensors, in
- * their order; where the input is one number a step, most of that work is the same for all examples.
+ * as one layer from [count][T][1] to [count][1][width]. It replaces the sequence of layer_linear ("inp"), the
+ * positions' layer and layer_pooled_attention, and has their tensors in their order. With one number per step
+ * most of their work is the same for all examples, so it is done once.
  *
- * A step is h_t = x_t u + p_t, with u the input weight and p_t its bias, plus the position. So the query is
- * x_t Uq + Pq_t, with Uq = Wq u and Pq_t = Wq p_t + bq, the key likewise, and the scores are
+ * A step is h_t = x_t u + p_t, where u is the input weight and p_t is the bias plus the position. So the
+ * query is x_t Uq + Pq_t, with Uq = Wq u and Pq_t = Wq p_t + bq, the key likewise, and the scores are
  *
  *   S_ij = x_i x_j (Uq.Uk) + x_i (Uq.Pk_j) + x_j (Pq_i.Uk) + Pq_i.Pk_j
  *
- * Softmax runs over j and the last three factors belong to the batch: one T x T matrix for all examples
- * (core/math/shared_scores.h), and per example a row costs two multiplications beside its exponentials. The
- * output is (sum_j m_j h_j) Wv^T + bv with m_j the mean over queries of w_ij, and sum_j m_j h_j =
- * (sum_j m_j x_j) u + sum_j m_j p_j. Going back, the gradients of the four parts of S are sums over the batch
- * of the same form; the products with Wq and Wk follow once for the batch. scalar.c has this.
+ * The expressions in parentheses and the last term are common to the batch: all examples share one T x T
+ * matrix (core/math/shared_scores.h), and per example a score costs two multiplications and its exponential.
+ * The output is (sum_j m_j h_j) Wv^T + bv, where m_j is the mean over queries of w_ij, and sum_j m_j h_j =
+ * (sum_j m_j x_j) u + sum_j m_j p_j. Backward, the gradients of the four parts of S are sums over the batch
+ * of the same form; the products with Wq and Wk follow once for the batch. This is scalar.c.
  *
- * Without positions and mask p_t is the same for all t: what depends on i alone cancels in the softmax, w_ij
- * = softmax_j(f_i x_j) with f_i = (x_i Uq.Uk + Pq.Uk) / sqrt(width), and all that is needed of a row are the
- * mean mu_i and the variance of x under it: m.x = mean of mu_i, and d mu_i / d f_i is the variance. No
- * gradient reaches bk, nor Wk along p. unplaced.c has this; its memory grows with T, not T^2. */
+ * Without positions and mask p_t is the same for all t, and terms that depend only on i cancel in the
+ * softmax: w_ij = softmax_j(f_i x_j) with f_i = (x_i Uq.Uk + Pq.Uk) / sqrt(width). A row then needs only the
+ * mean mu_i and the variance of x under its weights: m.x is the mean of mu_i, and d mu_i / d f_i is the
+ * variance. No gradient reaches bk, nor Wk along p. This is unplaced.c, whose memory grows with T, not with
+ * T^2. */
 #ifndef ATTNLAB_CORE_LAYERS_ATTENTION_SCALAR_H
 #define ATTNLAB_CORE_LAYERS_ATTENTION_SCALAR_H
 
 #include "core/layers/layer.h"
 
-/* Options: mask, and a position that does not rotate. The second is for those without either. */
+/* Options: mask, and a position that does not rotate. The second layer is for neither mask nor position. */
 extern const struct layer_type layer_scalar_attention, layer_unplaced_attention;
 
-/* Where the tensors lie in the slice; `positions` are the parameters of the position's layer, NULL without
- * one. Gradients have the same parts. */
+/* The tensors in the slice; `positions` are the parameters of the position's layer, NULL without one.
+ * Gradients have the same parts. */
 struct scalar_attention_parts {
     float *input_weight; /* [width]: u */
     float *input_bias;   /* [width] */
@@ -45,12 +46,12 @@ struct layer_shape scalar_attention_output_shape(struct layer_shape input, size_
 /* The layer that would add the position; false if nothing is added. */
 bool scalar_attention_position_layer(const struct layer *layer, struct layer *position);
 
-/* How many of the example's steps are real, and whether one is. */
+/* Return how many of the example's steps are real, and whether a step is. */
 size_t scalar_attention_real_steps(const struct layer *layer, size_t example, const struct layer_pass *pass);
 bool scalar_attention_is_real(const struct layer *layer, size_t example, size_t step,
                               const struct layer_pass *pass);
 
-/* 1 / sqrt(width), for scores that count in base 2. */
+/* Returns 1 / sqrt(width) times log2(e), because the softmax uses base 2. */
 float scalar_attention_score_scale(const struct layer *layer);
 
 float scalar_attention_dot(const float *a, const float *b, size_t count);

@@ -1,4 +1,4 @@
-/* What the two layers of scalar.h share: tensors, padding, arithmetic. */
+/* The code common to the two layers of scalar.h: tensors, padding, arithmetic. */
 #include "core/layers/attention/scalar.h"
 
 #include "core/layers/attention/mask.h"

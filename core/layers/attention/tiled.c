@@ -10,12 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/* What forward leaves for backward. */
+/* The values saved from forward to backward. */
 struct saved_parts {
     float *query, *key; /* [count][T][width] */
-    float
-        *normaliser; /* [count][T]: log of a row's sum of exponentials; INFINITY where nothing is attended */
-    float *share;    /* [count][T]: m */
+    float *normaliser; /* [count][T]: log of a row's sum of exponentials; INFINITY if the query sees no key */
+    float *share;      /* [count][T]: m */
     float *pooled_input; /* [count][width]: sum_j m_j h_j */
     float *rotations;    /* [T][width], if the position rotates */
 };
@@ -40,7 +39,7 @@ static size_t saved_size(const struct layer *layer, size_t count) {
 struct work {
     float *keys_transposed;       /* [tiles][width][TILE_KEYS] */
     float *tiles;                 /* [tiles][TILE_QUERIES][TILE_KEYS]: a block of queries against all keys */
-    float *largest;               /* [tiles][TILE_QUERIES]: as far as each tile knew it */
+    float *largest;               /* [tiles][TILE_QUERIES]: the largest score up to each tile */
     float *a;                     /* [T] */
     float *u;                     /* [count][width] */
     float *grad_query, *grad_key; /* [count][T][width] */
@@ -67,8 +66,8 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
 /* One example. */
 struct example {
     struct attention_head head;
-    struct tile_walk walk; /* over its scores; its keys are transposed before it begins */
-    float query_share;     /* 1 / its real steps, 0 without any */
+    struct tile_walk walk; /* over its scores; the keys must be transposed first */
+    float query_share;     /* 1 / its number of real steps; 0 if there are none */
     const float *input;    /* [T][width] */
     float *normaliser, *share;
 };
@@ -94,8 +93,8 @@ static void start_example(struct example *example, const struct layer *layer, co
     tile_walk_transpose(&example->head, example->head.key, work->keys_transposed);
 }
 
-/* Normalisers of a block's rows; INFINITY, so that all their weights are 0, where a query is padding or sees
- * nothing. */
+/* Computes the normalisers of a block's rows. If a query is padding or sees no key, its normaliser is
+ * INFINITY, so that all its weights are 0. */
 static void finish_rows(const struct example *example, const struct query_block *block, const float *largest,
                         const float *sums) {
     for (size_t i = 0; i < block->queries; i++) {
@@ -105,7 +104,7 @@ static void finish_rows(const struct example *example, const struct query_block 
     }
 }
 
-/* Where tile number t of a block lies. */
+/* Finds tile number t of a block. */
 static float *tile_memory(const struct work *work, size_t t) {
     return work->tiles + t * TILE_QUERIES * TILE_KEYS;
 }
@@ -153,7 +152,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     linear_forward(weights.value, weights.value_bias, parts.pooled_input, output, pass->count, width, width);
 }
 
-/* Gradients of a block's queries, and its part of those of the keys. */
+/* Computes the gradients of a block's queries, and adds its part of the keys' gradients. */
 static void attend_block_backward(const struct example *example, const struct work *work,
                                   const struct query_block *block, float *grad_query, float *grad_key) {
     const struct attention_head *head = &example->head;
@@ -178,7 +177,7 @@ static void attend_block_backward(const struct example *example, const struct wo
     }
 }
 
-/* One example: gradients of its queries and keys, and what the mean sends to its input, m_j u. */
+/* Computes the gradients of one example's queries and keys, and the mean's part of its input's, m_j u. */
 static void attend_backward(const struct example *example, const struct work *work, const float *u,
                             float *grad_query, float *grad_key, float *grad_input) {
     size_t steps = example->head.steps, width = example->head.width;
@@ -214,7 +213,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
                                       work.grad_key, grad_input, grad_parameters);
 }
 
-/* Weights of some queries, a block at a time, from the normalisers that forward left. */
+/* Computes the weights of some queries, one block at a time, from the normalisers that forward saved. */
 static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
                            float *saved, size_t first, size_t queries, float *weights,
                            const struct layer_pass *pass) {

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Two tiles, of weights and of their gradients, and keys and values transposed. */
+/* Two tiles, one of weights and one of their gradients, and the transposed keys and values. */
 size_t tiled_head_scratch_size(size_t steps, size_t width) {
     return 2 * TILE_QUERIES * TILE_KEYS + 2 * tile_count(steps) * width * TILE_KEYS;
 }
 
-/* The parts of the scratch memory. */
+/* The parts of the scratch. */
 static float *score_memory(const struct tiled_head *tiled) {
     return tiled->scratch;
 }
@@ -30,7 +30,7 @@ static float *transposed_values(const struct tiled_head *tiled) {
     return transposed_keys(tiled) + tile_count(tiled->head->steps) * tiled->head->width * TILE_KEYS;
 }
 
-/* A walk over the head's scores, whose keys it transposes. */
+/* Transposes the head's keys and returns a walk over its scores. */
 static struct tile_walk start_walk(const struct tiled_head *tiled) {
     tile_walk_transpose(tiled->head, tiled->head->key, transposed_keys(tiled));
     return (struct tile_walk){tiled->head, tiled->present, transposed_keys(tiled), tiled->kernels};
@@ -43,7 +43,7 @@ static void scale_rows(float *rows, size_t row, size_t width, const float *facto
             rows[i * row + j] *= factors[i];
 }
 
-/* The context and the normalisers of the queries from `first` on. */
+/* Computes the context and the normalisers of the queries from `first` on. */
 static void attend(const struct tiled_head *tiled, const struct tile_walk *walk, size_t first,
                    float *normaliser, float *context) {
     const struct attention_head *head = tiled->head;
@@ -77,7 +77,7 @@ void tiled_head_forward(const struct tiled_head *tiled, float *normaliser, float
         attend(tiled, &walk, first, normaliser + first, context + first * head->row);
 }
 
-/* What tile number t adds to the gradients; means[queries] is D. */
+/* Adds the part of tile number t to the gradients; means[queries] is D. */
 static void add_tile_gradients(const struct tiled_head *tiled, const struct tile_walk *walk,
                                const struct query_block *block, size_t t, const float *normaliser,
                                const float *means, const struct attention_head_gradients *gradients) {

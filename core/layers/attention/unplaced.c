@@ -1,6 +1,6 @@
-/* Attention over numbers without positions: see scalar.h. Names as there: u, Uq, Uk, Pq; mu_i is a
- * query's mean of x, z_b = X_b u + p the pooled step of example b with X_b the mean over its queries of mu_i.
- */
+/* Attention over numbers without positions: see scalar.h, also for the names u, p, Uq, Uk, Pq and mu_i. In
+ * addition, z_b = X_b u + p is the pooled step of example b, where X_b is the mean of mu_i over its
+ * queries. */
 #include "core/layers/attention/scalar.h"
 
 #include "core/layers/linear.h"
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What forward leaves for backward. A padded example's real steps are moved to its front; the order of the
- * steps does not matter here. */
+/* The values saved from forward to backward. A padded example's real steps are moved to the front, because
+ * their order does not matter here. */
 struct saved_parts {
     float *x, *tilts;                            /* [count][T]: the real steps, and f */
     float *means, *variances;                    /* [count][T]: mu and the variance of x, for each query */
@@ -36,12 +36,12 @@ static size_t saved_size(const struct layer *layer, size_t count) {
     return count * (4 * layer->input.steps + 1 + layer->output.width) + 3 * layer->output.width;
 }
 
-/* dz[count][width], then dUq, dUk, dPq, du, dp, each [width]; or a row of weights. */
+/* The scratch: dz[count][width], then dUq, dUk, dPq, du, dp, each [width]; or one row of weights. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     return (count + 5) * layer->output.width + layer->input.steps;
 }
 
-/* result[size] = matrix[size][size] vector. */
+/* Computes result[size] = matrix[size][size] vector. */
 static void apply(const float *matrix, const float *vector, size_t size, float *result) {
     matrix_multiply(size, 1, size, 1, matrix, size, vector, 1, 0, result, 1);
 }
@@ -86,8 +86,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
                    width);
 }
 
-/* grad_x[T] of one example, where grad_pooled is the gradient of X: a step moves the mean of every query as a
- * key, and its own tilt as a query. `row` is scratch. */
+/* Computes grad_x[T] of one example from grad_pooled, the gradient of X. As a key, a step changes the mean of
+ * every query; as a query, it changes its own tilt. `row` is scratch. */
 static void send_to_input(const struct layer *layer, size_t example, const struct saved_parts *parts,
                           float grad_pooled, float tilt_slope, float *row, float *grad_x,
                           const struct layer_pass *pass) {
@@ -104,7 +104,7 @@ static void send_to_input(const struct layer *layer, size_t example, const struc
         for (size_t j = 0; j < real; j++)
             grad_x[j] += each * row[j] * (1 + LN_OF_2 * tilts[i] * (x[j] - means[i]));
     }
-    /* From the front back to where the real steps are. */
+    /* Move the gradients from the front back to the real steps. */
     for (size_t t = steps, next = real; t-- > 0;)
         grad_x[t] = scalar_attention_is_real(layer, example, t, pass) ? grad_x[--next] : 0;
 }
@@ -121,7 +121,8 @@ static struct gradients gradients_in(float *scratch, size_t count, size_t width)
         scratch, next, next + width, next + 2 * width, next + 3 * width, next + 4 * width, next + 5 * width};
 }
 
-/* Sums over the examples: the gradients of slope Uq.Uk and base Pq.Uk, of u and p by way of z. */
+/* Sums over the examples the gradients of the slope Uq.Uk and the base Pq.Uk, and those of u and p that come
+ * through z. */
 static void add_over_examples(const struct layer *layer, const struct scalar_attention_parts *weights,
                               const struct saved_parts *parts, const struct gradients *gradients,
                               float *grad_slope, float *grad_base, float *grad_input,
@@ -165,7 +166,7 @@ static void add_vector(const float *from, size_t count, float *to) {
         to[i] += from[i];
 }
 
-/* From the gradients of slope and base to those of the tensors. */
+/* Computes the gradients of the tensors from those of slope and base. */
 static void add_parameter_gradients(const struct layer *layer, const struct scalar_attention_parts *weights,
                                     const struct saved_parts *parts, const struct gradients *gradients,
                                     float grad_slope, float grad_base,
