@@ -13,8 +13,8 @@ bool arena_init(struct arena *arena, size_t size, struct error *error) {
     *arena = (struct arena){0};
     if (rounded < size || rounded > SIZE_MAX - ARENA_ALIGNMENT)
         return error_set_memory(error, size);
-    /* Not aligned_alloc and memset: the pages that the system gives are zero already, and a large block is
-     * then paid for page by page as it is used, not all of it before the first step. */
+    /* Not aligned_alloc and memset: new pages from the system are already zero, so a large block costs time
+     * page by page as it is used, and not all at once before the first step. */
     arena->block = calloc(1, rounded + ARENA_ALIGNMENT);
     if (arena->block == NULL)
         return error_set_memory(error, rounded);

@@ -1,8 +1,8 @@
 /* One block of memory, handed out front to back and released as a whole.
  *
- * A run lays everything it needs into one arena before its first step; the step loop allocates nothing. The
- * same layout code runs twice: first over a measuring arena (base NULL), which only adds up the sizes and can
- * so refuse an absurd run before anything is allocated, then over a real one of exactly that size. */
+ * A run takes all its memory from one arena before its first step; the step loop allocates nothing. The same
+ * layout code runs twice: first with a measuring arena (base NULL), which only adds up the sizes, so that an
+ * absurd run is refused before anything is allocated; then with a real arena of exactly that size. */
 #ifndef ATTNLAB_CORE_MATH_ARENA_H
 #define ATTNLAB_CORE_MATH_ARENA_H
 
@@ -20,15 +20,15 @@ struct arena {
     void *block; /* as allocated; the base is its first aligned byte */
 };
 
-/* An arena that only measures: every allocation returns NULL and counts. Never freed. */
+/* Returns a measuring arena: every allocation returns NULL and only adds its size. Do not free it. */
 struct arena arena_measuring(void);
 
 /* Allocates `size` zeroed bytes. Free with arena_free. */
 bool arena_init(struct arena *arena, size_t size, struct error *error);
 void arena_free(struct arena *arena);
 
-/* `count` elements of `size` bytes, aligned to ARENA_ALIGNMENT. NULL from a measuring arena; a real one that
- * is too small is a programming error and asserts. */
+/* Takes `count` elements of `size` bytes, aligned to ARENA_ALIGNMENT. Returns NULL from a measuring arena. If
+ * a real arena is too small, that is a programming error and asserts. */
 void *arena_allocate(struct arena *arena, size_t count, size_t size);
 float *arena_floats(struct arena *arena, size_t count);
 

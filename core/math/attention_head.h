@@ -1,8 +1,8 @@
 /* Attention of one head over one example, for sequences short enough that a row of scores stays in registers:
  * scores, softmax and context in one pass, and back.
  *
- * Query, key, value and context are columns of wider matrices: `row` floats lie between two steps. Weights
- * and gradients of scores have rows of `stride` floats, a multiple of 8; behind the last key they are 0. */
+ * Query, key, value and context are columns of wider matrices, whose rows are `row` floats apart. Weights and
+ * gradients of scores have rows of `stride` floats, a multiple of 8, which are 0 after the last key. */
 #ifndef ATTNLAB_CORE_MATH_ATTENTION_HEAD_H
 #define ATTNLAB_CORE_MATH_ATTENTION_HEAD_H
 
@@ -23,15 +23,15 @@ struct attention_head {
     const float *query, *key, *value;
 };
 
-/* For the way back; `scores`[steps][stride] is working memory. */
+/* For the backward pass; `scores`[steps][stride] is working memory. */
 struct attention_head_gradients {
     const float *context;
     float *query, *key, *value; /* their rows are `row` floats apart, too */
     float *scores;
 };
 
-/* Forward, context[steps] and weights[steps][stride] are written; a query that sees no key gets a row of
- * zeros. Backward, from weights and the gradient of the context the gradients of query, key and value are. */
+/* Forward writes context[steps] and weights[steps][stride]; a query that sees no key gets a row of zeros.
+ * Backward writes the gradients of query, key and value from the weights and the gradient of the context. */
 #define DECLARE_ATTENTION_HEAD_KERNELS(set)                                                                  \
     void attention_head_forward_##set(const struct attention_head *head, float *weights, float *context);    \
     void attention_head_backward_##set(const struct attention_head *head, const float *weights,              \

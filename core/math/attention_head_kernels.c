@@ -1,8 +1,8 @@
 /* Attention of one head, over lanes: see attention_head.h.
  *
- * Keys (and for the way back values) are transposed once, so that a row of scores is a sum of vectors, one
- * for each column of the query. A row of up to 32 scores is one to four vectors and is never written until
- * it is a row of weights. */
+ * Keys, and for the backward pass values, are transposed once, so that a row of scores is a sum of vectors,
+ * one for each column of the query. A row of up to 32 scores is one to four vectors, which stay in registers
+ * until they are weights. */
 #include "core/math/attention_head.h"
 
 #include "core/math/lanes/elementary.h"
@@ -43,13 +43,13 @@ LANES_INLINE void multiply_row(int vectors, const float *row, size_t width, cons
     }
 }
 
-/* Those of the first `keys` lanes of a row that are in its vector v. */
+/* Returns the part of vector v that belongs to the first `keys` lanes of a row. */
 LANES_INLINE lanes_part part_of_row(size_t keys, int v) {
     size_t before = LANES * (size_t)v;
     return lanes_first(keys <= before ? 0 : keys - before < LANES ? keys - before : LANES);
 }
 
-/* In place; what is behind the first `keys` becomes 0. */
+/* Works in place; sets everything after the first `keys` to 0. */
 LANES_INLINE void softmax(int vectors, const struct attention_head *head, size_t keys, lanes *row) {
     const lanes scale = lanes_broadcast(head->scale), nothing = lanes_broadcast(-INFINITY);
     lanes largest = nothing;
@@ -74,8 +74,8 @@ LANES_INLINE void softmax(int vectors, const struct attention_head *head, size_t
         row[v] = lanes_multiply(share, row[v]);
 }
 
-/* sum[width] = factors[count] times matrix[count][width]: one row. factor_row is the distance of two factors,
- * so that they may be a column. */
+/* Computes one row: sum[width] = factors[count] times matrix[count][width]. Factors are factor_row apart, so
+ * that they may be a column. */
 static inline void combine_rows(const float *factors, size_t factor_row, size_t count, const float *matrix,
                                 size_t row, size_t width, float *sum) {
     for (size_t j = 0; j < width; j += LANES) {

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* The merging of lanes divides by numbers that depend on the width alone: lane k is merged with `share[k]`,
- * and its mean's difference counts `seen[k] * share[k]` times. */
+/* The divisors in the merging of lanes depend only on the width. Lane k is merged with the factor `share[k]`;
+ * the squared difference of its mean has the factor `seen[k] * share[k]`. */
 struct norm_merge {
     float share[LANES], seen[LANES];
 };
@@ -25,7 +25,7 @@ static struct norm_merge norm_merge_of(size_t width) {
     return merge;
 }
 
-/* The numbers behind the last whole lanes of a row: mean and squares so far. */
+/* Computes the mean and squares of the numbers after the last whole vector of a row. */
 static void moments_of_rest(const float *x, size_t count, float *mean, float *squares) {
     float seen = 0;
     *mean = *squares = 0;
@@ -104,7 +104,7 @@ static void backward_row(const float *weight, const float *x, float mean_of_x, f
     }
 }
 
-/* One row's part of the gradients of weight and bias. */
+/* Adds one row's part of the gradients of weight and bias. */
 static void add_row(const float *x, float mean_of_x, float inverse, const float *grad_output,
                     float *grad_weight, float *grad_bias, size_t width) {
     const lanes center = lanes_broadcast(mean_of_x), factor = lanes_broadcast(inverse);

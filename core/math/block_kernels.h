@@ -1,4 +1,4 @@
-/* What a transformer block does beside products and attention: residual sums, layer norm, ReLU. Called
+/* The parts of a transformer block besides products and attention: residual sums, layer norm, ReLU. Called
  * through core/math/kernels.h. */
 #ifndef ATTNLAB_CORE_MATH_BLOCK_KERNELS_H
 #define ATTNLAB_CORE_MATH_BLOCK_KERNELS_H
@@ -18,16 +18,16 @@ struct norm_rows {
     float *statistics;
 };
 
-/* Forward, the moments are PyTorch's RowwiseMoments: Welford's method in eight lanes side by side, which are
- * then merged (Chan, Golub and LeVeque 1979), to the bit up to 128 numbers; and y = (x f + s) weight + bias,
- * with both products fused with their sums, as PyTorch has it. All sets give the same bits.
+/* Forward computes the moments like PyTorch's RowwiseMoments: Welford's method in eight lanes, which are then
+ * merged (Chan, Golub and LeVeque 1979), with identical bits up to 128 numbers. Then y = (x f + s) weight +
+ * bias with fused multiply-adds, as in PyTorch. All sets give the same bits.
  *
  * Backward, with n = (x - mean) / deviation and g = weight * grad_output, the gradient of a row is
- * (g - mean(g) - n mean(g n)) / deviation. grad_input (NULL: not wanted) may be grad_output; grad_weight and
- * grad_bias (both NULL: not wanted) are added to.
+ * (g - mean(g) - n mean(g n)) / deviation. grad_input may be NULL or the same array as grad_output. Adds to
+ * grad_weight and grad_bias, unless both are NULL.
  *
- * add_values: sum_i += value_i. relu: output_i = max(input_i, 0); they may be the same. relu_backward:
- * result_i = gradient_i if value_i > 0, the input or the output of the ReLU, else 0. */
+ * add_values: sum_i += value_i. relu: output_i = max(input_i, 0); both may be the same array. relu_backward:
+ * result_i = gradient_i if value_i > 0, else 0; value is the input or the output of the ReLU. */
 #define DECLARE_BLOCK_KERNELS(set)                                                                           \
     void layer_norm_forward_##set(const struct norm_rows *rows, float *output);                              \
     void layer_norm_backward_##set(const struct norm_rows *rows, const float *grad_output,                   \

@@ -1,8 +1,8 @@
-/* Treating denormal numbers as zero, for a while.
+/* Temporarily treats denormal numbers as zero.
  *
- * Gradients of an RNN underflow, and arithmetic on denormals takes many times as long. Training runs with
- * them flushed to zero; every thread that works on a step sets this and restores what was there. Not for
- * gradient-reach, which measures how small gradients become. */
+ * Gradients of an RNN underflow, and arithmetic on denormals is many times slower. Training flushes them to
+ * zero: every thread that works on a step sets this mode and then restores the previous one. gradient-reach
+ * does not, because it measures how small gradients become. */
 #ifndef ATTNLAB_CORE_MATH_DENORMALS_H
 #define ATTNLAB_CORE_MATH_DENORMALS_H
 

@@ -5,11 +5,11 @@
  * processor. Which table a machine runs is chosen once, when a model is opened, and handed down as a pointer;
  * nothing global changes.
  *
- * A new kernel: its line here and in all_kernels.c, its declaration and definition in the pair of files of
- * its family (recurrent, softmax, parameter, block, tile, score, attention head), and a plain loop in
- * tests/unit/core/math/reference_kernels.c, with which the tests compare every set. If it sums across lanes,
- * it goes in a file of eight lanes alone, so that AVX-512 takes AVX2's and both give the same bits; only the
- * shared scores, and moments with them, have bits of their own there. */
+ * A new kernel needs a line here and in all_kernels.c, a declaration and a definition in the two files of its
+ * family (recurrent, softmax, parameter, block, tile, score, attention head), and a plain loop in
+ * tests/unit/core/math/reference_kernels.c, with which the tests compare every set. A kernel that sums across
+ * lanes goes in a file for eight lanes only, so that AVX-512 uses AVX2's and both give the same bits. Only
+ * the shared scores and their moments have different bits with AVX-512. */
 #ifndef ATTNLAB_CORE_MATH_KERNELS_H
 #define ATTNLAB_CORE_MATH_KERNELS_H
 
@@ -24,7 +24,7 @@ struct tile;
 struct attention_head_gradients;
 struct shared_scores_gradient;
 
-/* What a step of Adam multiplies with: see core/model/adam.h. */
+/* The factors of a step of Adam: see core/model/adam.h. */
 struct adam_factors {
     float first_decay, second_decay; /* beta_1, beta_2 */
     float first_share, second_share; /* 1 - beta_1, 1 - beta_2 */
@@ -48,7 +48,7 @@ struct kernels {
     void (*softmax_rows_backward)(const float *weights, float *gradient, size_t rows, size_t columns,
                                   float scale);
 
-    /* The same where every row has the same gradient[columns]; weights becomes the result. */
+    /* The same if every row has the same gradient[columns]; overwrites weights with the result. */
     void (*softmax_rows_backward_shared)(float *weights, const float *gradient, size_t rows, size_t columns,
                                          float scale);
 
@@ -64,8 +64,8 @@ struct kernels {
     void (*lstm_step)(float *gates, const float *cell_before, float *cell, float *cell_tanh, float *hidden,
                       size_t rows, size_t width);
 
-    /* Back through one step. gates becomes the gradient with respect to the sums; grad_cell comes in as the
-     * gradient that the later step sent to `cell` and becomes the one for cell_before. */
+    /* Back through one step. gates becomes the gradient with respect to the sums. grad_cell is the gradient
+     * of `cell` from the later step and becomes that of cell_before. */
     void (*lstm_step_backward)(float *gates, const float *cell_before, const float *cell_tanh,
                                const float *grad_hidden, float *grad_cell, size_t rows, size_t width);
 
@@ -90,23 +90,24 @@ struct kernels {
     void (*tile_backward)(const struct tile *tile, const float *gradient, size_t gradient_stride,
                           const float *means);
 
-    /* largest[rows]: of each row of matrix[rows][columns]. */
+    /* Sets largest[rows] to the largest value of each row of matrix[rows][columns]. */
     void (*largest_of_rows)(const float *matrix, size_t rows, size_t columns, float *largest);
 
     /* Softmax, in base 2, of the scores of an example x[stride] (zero from T on): w_ij =
-     * exponentials[T][stride] * inverse_sums[T] (0 where nothing is seen); share[stride] becomes sum_i w_ij.
+     * exponentials[T][stride] * inverse_sums[T] (0 if the query sees no key); share[stride] becomes sum_i
+     * w_ij.
      */
     void (*shared_scores_forward)(const struct shared_scores *scores, const float *x, float *exponentials,
                                   float *inverse_sums, float *share);
 
-    /* Back from grad_share[stride], the same for every query: ds_ij = w_ij (g_j - sum_k w_ik g_k), into which
-     * the caller puts the factor ln 2 that base 2 brings. Adds to all parts of gradient. */
+    /* Back from grad_share[stride], which is the same for every query: ds_ij = w_ij (g_j - sum_k w_ik g_k).
+     * grad_share must include the factor ln 2 of base 2. Adds to all parts of gradient. */
     void (*shared_scores_backward)(const struct shared_scores *scores, const float *x,
                                    const float *exponentials, const float *inverse_sums,
                                    const float *grad_share, struct shared_scores_gradient *gradient);
 
-    /* Mean and variance of values[count] under weights in proportion to 2^(tilts[i] values_j), for each tilt
-     * ("exponential tilting"). means and variances are [tilt_count]. */
+    /* Computes, for each tilt, the mean and variance of values[count] under weights proportional to
+     * 2^(tilts[i] values_j) ("exponential tilting"). means and variances are [tilt_count]. */
     void (*tilted_moments)(const float *values, size_t count, const float *tilts, size_t tilt_count,
                            float *means, float *variances);
 
@@ -120,8 +121,8 @@ struct kernels {
 /* The fastest table that this processor can run. */
 const struct kernels *kernels_choose(void);
 
-/* kernels_plain, kernels_avx2, kernels_avx512, kernels_neon: those of the compiler's target exist, and only
- * what TRY_SETS says may be called. */
+/* kernels_plain, kernels_avx2, kernels_avx512 and kernels_neon, as far as the compiler's target has them.
+ * TRY_SETS tells which of them this processor can run. */
 #define DECLARE_KERNELS(set) extern const struct kernels kernels_##set;
 FOR_EVERY_SET(DECLARE_KERNELS)
 

@@ -7,7 +7,7 @@
 #include <cblas.h>
 #include <string.h>
 
-/* Floats of b for which the small kernel is faster: up to half a second-level cache, and, where b must be
+/* Up to this many floats in b the small kernel is faster: half a second-level cache or, if b must be
  * transposed first, what fits on the stack. */
 enum { SMALL_ELEMENTS = 32768, TRANSPOSED_ELEMENTS = 8192 };
 
@@ -16,7 +16,8 @@ void matrix_use_one_thread(void) {
         openblas_set_num_threads(1);
 }
 
-/* OpenBLAS' own, before a fork; its header leaves it out, and builds without threads have none. */
+/* OpenBLAS calls this itself before a fork. Its header does not declare it, and builds without threads do not
+ * have it. */
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 
 void matrix_end_library_threads(void) {

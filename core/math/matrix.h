@@ -1,21 +1,21 @@
 /* Products of row-major float matrices, over CBLAS with one thread.
  *
- * The only user of cblas.h is matrix.c. The bits of a product depend on its shape alone, so callers keep
- * their batch layout fixed.
+ * Only matrix.c uses cblas.h. The bits of a product depend only on its shape, so callers keep their batch
+ * layout fixed.
  *
  * This folder holds all arithmetic on arrays: products here, elementwise kernels in kernels.h, memory in
- * arena.h. May call core's errors alone. Called by layers, model, training, pretrained and experiments. */
+ * arena.h. May call only core/error.h. Called by layers, model, training, pretrained and experiments. */
 #ifndef ATTNLAB_CORE_MATH_MATRIX_H
 #define ATTNLAB_CORE_MATH_MATRIX_H
 
 #include <stddef.h>
 
-/* Keeps the library from starting threads of its own: parallelism is the callers' business. May be called
- * any number of times. */
+/* Prevents the library from starting threads, because the callers parallelise. May be called any number of
+ * times. */
 void matrix_use_one_thread(void);
 
-/* The same, and ends those that it has started when the program was loaded: they would look for work for a
- * tenth of a second, on cores that a run is to have. Call it before there are other threads. */
+/* The same, and ends the threads that the library started when the program was loaded. They would busy-wait
+ * for a tenth of a second on cores that a run needs. Call it before there are other threads. */
 void matrix_end_library_threads(void);
 
 /* c[m][n] = alpha * a[m][k] b[k][n] + beta * c. `*_stride`: floats from one row to the next. With beta 0, c
@@ -36,9 +36,9 @@ void matrix_multiply_transposed_b_add_row(size_t m, size_t n, size_t k, const fl
 void matrix_multiply_transposed_a(size_t m, size_t n, size_t k, float alpha, const float *a, size_t a_stride,
                                   const float *b, size_t b_stride, float beta, float *c, size_t c_stride);
 
-/* sums[columns] += the sum over the rows of matrix[rows][columns]. Every 16 rows go into a sum of their own,
- * 16 of those into one of the next level, and so on, as in PyTorch: a bias's gradient is often a small rest
- * of large numbers that cancel, and Adam makes a full step of it, so its rounding counts. */
+/* sums[columns] += the sum over the rows of matrix[rows][columns]. As in PyTorch, every 16 rows have their
+ * own sum, 16 of these are added to a sum of the next level, and so on. The rounding matters: large numbers
+ * often cancel in a bias's gradient and leave a small rest, of which Adam makes a full step. */
 void matrix_add_column_sums(const float *matrix, size_t rows, size_t columns, float *sums);
 
 #endif

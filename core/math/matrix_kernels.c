@@ -10,11 +10,13 @@
 
 #if defined(LANES_BLOCK_ROWS)
 
-/* Steps of k after which a block is written back: what it reads of b meanwhile stays in the first cache. */
+/* A block is written back after this many steps of k, so that the part of b that it reads stays in the
+ * first-level cache. */
 enum { K_BLOCK = 256, ROWS = LANES_BLOCK_ROWS };
 
-/* Some rows and vectors of c, plus `added` in every row (or NULL); the last vector through `part` if
- * `masked`. The counts are constants wherever this is inlined, so that `sum` becomes registers. */
+/* Computes some rows and vectors of c; adds `added` to every row unless it is NULL; accesses the last vector
+ * through `part` if `masked`. The counts are constants wherever this is inlined, so that `sum` stays in
+ * registers. */
 LANES_INLINE void multiply_block(int rows, int vectors, int masked, const struct small_product *p,
                                  const float *a, const float *b, float *c, size_t k, float beta,
                                  lanes_part part, const float *added) {
@@ -58,7 +60,7 @@ LANES_INLINE void multiply_block(int rows, int vectors, int masked, const struct
         }
 }
 
-/* Functions of their own, so that no accumulator is spilled. */
+/* These are separate functions so that the compiler spills no accumulator. */
 #define DEFINE_BLOCK(name, rows, vectors, masked)                                                            \
     static __attribute__((noinline)) void name(const struct small_product *p, const float *a,                \
                                                const float *b, float *c, size_t k, float beta,               \
@@ -94,8 +96,9 @@ static block_function *const wide_blocks[ROWS] = BLOCKS(wide);
 static block_function *const narrow_blocks[ROWS] = BLOCKS(narrow);
 static block_function *const masked_blocks[ROWS] = BLOCKS(masked);
 
-/* All rows of some columns of c, over k steps from `first` on. Rows come in blocks, but the last two
- * blocks or less are halved (of six, 16 rows are 6, 5, 5): a block of few rows waits for its own sums. */
+/* Computes all rows of some columns of c over k steps from `first` on. It takes the rows in blocks, but
+ * halves the last rows if they fill at most two blocks (16 rows in blocks of six are 6, 5, 5), because a
+ * block of few rows stalls on its own sums. */
 static void multiply_columns(const struct small_product *p, block_function *const *blocks, size_t column,
                              size_t first, size_t k, lanes_part part) {
     const float *b = p->b + first * p->b_row + column;
@@ -156,7 +159,7 @@ void IN_SET(matrix_transpose)(size_t rows, size_t columns, const float *from, si
 
 enum { SUM_ROWS = 16, SUM_LEVELS = 4 };
 
-/* Some vectors of columns side by side, a constant count wherever this is inlined. */
+/* Computes some adjacent vectors of columns; their number is a constant wherever this is inlined. */
 LANES_INLINE void add_sums_of(int vectors, const float *matrix, size_t rows, size_t stride, lanes_part part,
                               float *sums) {
     lanes levels[4][SUM_LEVELS];

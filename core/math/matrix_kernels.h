@@ -23,7 +23,7 @@ struct small_product {
 };
 
 struct matrix_kernels {
-    /* NULL in plain C, for which the library is faster. */
+    /* NULL in plain C, because there the library is faster. */
     void (*multiply_small)(const struct small_product *product);
 
     /* to[columns][rows] from from[rows][columns], rows of `from` being from_row apart. */

@@ -2,7 +2,7 @@
 #include "core/math/lanes/elementary.h"
 #include "core/math/score_kernels.h"
 
-/* The sums over the values for as many tilts as there are lanes, one in each. */
+/* Sums over the values for LANES tilts at a time, one per lane. */
 struct tilted_sums {
     lanes weight, first, second;
 };
@@ -16,7 +16,7 @@ static inline void add_value(struct tilted_sums *sums, lanes value, lanes centre
     sums->second = lanes_multiply_add(weighted, difference, sums->second);
 }
 
-/* Around the value with the largest weight: nothing overflows, and the variance cancels least. */
+/* Shifts by the value with the largest weight, so that nothing overflows and the variance cancels least. */
 void IN_SET(tilted_moments)(const float *values, size_t count, const float *tilts, size_t tilt_count,
                             float *means, float *variances) {
     float least, largest;

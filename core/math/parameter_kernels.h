@@ -1,5 +1,5 @@
-/* What is done for every parameter of a model: its gradient is summed over rows, and a step of Adam taken;
- * struct kernels says what the kernels compute. */
+/* Kernels that run over all parameters of a model: they sum gradients over rows and take a step of Adam.
+ * struct kernels describes them. */
 #ifndef ATTNLAB_CORE_MATH_PARAMETER_KERNELS_H
 #define ATTNLAB_CORE_MATH_PARAMETER_KERNELS_H
 

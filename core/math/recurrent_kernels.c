@@ -1,5 +1,4 @@
-/* What the time loops of the recurrent layers do beside their products, over lanes: see
- * recurrent_kernels.h. */
+/* Kernels of the recurrent layers' time loops, over lanes: see recurrent_kernels.h. */
 #include "core/math/recurrent_kernels.h"
 
 #include "core/math/lanes/elementary.h"

@@ -1,5 +1,5 @@
-/* What the time loops of the recurrent layers do beside their products; struct kernels says what the kernels
- * compute. Every lane is worked on by itself, so AVX2 and AVX-512 give the same bits. */
+/* Kernels of the recurrent layers' time loops, besides the products; struct kernels describes them. They
+ * treat every lane separately, so AVX2 and AVX-512 give the same bits. */
 #ifndef ATTNLAB_CORE_MATH_RECURRENT_KERNELS_H
 #define ATTNLAB_CORE_MATH_RECURRENT_KERNELS_H
 

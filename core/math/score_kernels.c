@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The scores of a row, less its shift. */
+/* The scores of a row minus its shift. */
 struct row_terms {
     const float *fixed, *x, *column;
     lanes slope, gain, shift;
@@ -30,7 +30,7 @@ static inline lanes scores_at(struct row_terms row, size_t j) {
     return lanes_multiply_add(row.gain, lanes_load(row.column + j), score);
 }
 
-/* The terms come by value: through a pointer they would be read again after every store. */
+/* Takes the terms by value: through a pointer the compiler would reload them after every store. */
 LANES_INLINE float exponentials_of_row(struct row_terms row, size_t stride, float *exponentials) {
     lanes even = lanes_zero(), odd = lanes_zero();
     for (size_t j = 0; j < stride; j += 2 * LANES) {
@@ -64,7 +64,7 @@ static __attribute__((noinline)) float exponentials_below_largest(struct row_ter
     return lanes_sum(sum);
 }
 
-/* Leaves row i of the exponentials; returns 1 / its sum. */
+/* Writes row i of the exponentials; returns 1 / its sum. */
 static inline float exponentiate_row(const struct shared_scores *scores, const float *x, float x_least,
                                      float x_largest, size_t i, float *exponentials) {
     float *to = exponentials + i * scores->stride;
@@ -90,7 +90,7 @@ static inline lanes add_scaled(lanes sum, float factor, const float *row) {
     return lanes_multiply_add(lanes_broadcast(factor), lanes_load(row), sum);
 }
 
-/* Four rows at a time, so that the shares are read and written a quarter as often. */
+/* Takes four rows at a time, so that it reads and writes the shares a quarter as often. */
 void IN_SET(shared_scores_forward)(const struct shared_scores *scores, const float *x, float *exponentials,
                                    float *inverse_sums, float *share) {
     size_t stride = scores->stride, i = 0;

@@ -1,5 +1,5 @@
 /* Scores that a batch shares (score_kernels.c over eight lanes, wide_score_kernels.c over sixteen) and
- * moments under tilted weights (moment_kernels.c); struct kernels says what the kernels compute. */
+ * moments under tilted weights (moment_kernels.c); struct kernels describes the kernels. */
 #ifndef ATTNLAB_CORE_MATH_SCORE_KERNELS_H
 #define ATTNLAB_CORE_MATH_SCORE_KERNELS_H
 

@@ -2,10 +2,10 @@
  *
  *   s_ij = square x_i x_j + x_i column_j + row_i x_j + fixed_ij      (i: query, j: key)
  *
- * x belongs to the example, all else to the batch; where it comes from is told in
- * core/layers/attention/scalar.h. The weights are w_ij = 2^s_ij / sum_k 2^s_ik: base 2 saves instructions,
- * and whoever makes the scores has a factor to put log2(e) into. Rows are padded to a multiple of 16 with
- * scores of -INFINITY, so that no loop has a tail. */
+ * x belongs to the example, everything else to the batch; core/layers/attention/scalar.h derives the formula.
+ * The weights are w_ij = 2^s_ij / sum_k 2^s_ik. Base 2 saves instructions, and the caller can include log2(e)
+ * in a factor of the scores. Rows are padded to a multiple of 16 with scores of -INFINITY, so that no loop
+ * has a tail. */
 #ifndef ATTNLAB_CORE_MATH_SHARED_SCORES_H
 #define ATTNLAB_CORE_MATH_SHARED_SCORES_H
 
@@ -28,23 +28,23 @@ struct shared_scores {
     float column_least, column_largest;
 };
 
-/* What backward adds up over the examples, with respect to the scores' parts. */
+/* The gradients with respect to the parts of the scores; backward adds them up over the examples. */
 struct shared_scores_gradient {
     float square;
     float *row, *column, *fixed;
 };
 
-/* What a row's terms come to: s_ij = fixed_ij + slope x_j + gain column_j. */
+/* The terms of a row: s_ij = fixed_ij + slope x_j + gain column_j. */
 struct shared_scores_row {
     float slope, gain;
-    float bound;   /* no score of the row is above it; -INFINITY where nothing is seen */
-    bool is_large; /* differences to the bound, made term by term, would be those of rounded numbers */
+    float bound;   /* no score of the row is above it; -INFINITY if the query sees no key */
+    bool is_large; /* the terms are so large that their rounding would distort differences to the bound */
 };
 
-/* Up to here a term's rounding moves a difference by 1/256 at most. */
+/* Up to this size, rounding a term changes a difference by at most 1/256. */
 static const float shared_scores_exact_limit = 65536;
 
-/* The largest score itself would take another pass over the row. */
+/* Uses a bound, because the largest score itself would need another pass over the row. */
 static inline struct shared_scores_row shared_scores_row_of(const struct shared_scores *scores,
                                                             const float *x, float x_least, float x_largest,
                                                             size_t i) {
@@ -56,8 +56,8 @@ static inline struct shared_scores_row shared_scores_row_of(const struct shared_
                                       fixed != -INFINITY && reach > shared_scores_exact_limit};
 }
 
-/* A row's sum of 2^(s_ij - bound) below this may have lost terms that matter: its largest score, too far
- * below the bound, is then looked for after all. */
+/* If a row's sum of 2^(s_ij - bound) is below this, its largest score is far below the bound and terms that
+ * matter may be lost. The largest score is then searched for after all. */
 static const float shared_scores_least_sum = 1e-20F;
 
 #endif

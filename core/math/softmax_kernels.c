@@ -1,6 +1,6 @@
-/* Softmax of whole rows and the way back, over lanes: see softmax_kernels.h. Rows and tails shorter than the
- * lanes are read and written in part, so that no value depends on where in memory it lies. Of eight lanes
- * only: the order of a row's sum shows in its bits. */
+/* Softmax of whole rows and its backward pass, over lanes: see softmax_kernels.h. Rows and tails shorter than
+ * a vector are loaded and stored in part, so that no value depends on its place in memory. Eight lanes only,
+ * because the order of a row's sum affects its bits. */
 #include "core/math/softmax_kernels.h"
 
 #include "core/math/lanes/elementary.h"

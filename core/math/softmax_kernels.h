@@ -1,4 +1,4 @@
-/* Softmax of whole rows and the way back through it; struct kernels says what the kernels compute. */
+/* Softmax of whole rows and its backward pass; struct kernels describes the kernels. */
 #ifndef ATTNLAB_CORE_MATH_SOFTMAX_KERNELS_H
 #define ATTNLAB_CORE_MATH_SOFTMAX_KERNELS_H
 

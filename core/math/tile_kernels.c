@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The largest scaled score of a row, and of `before`. */
+/* Returns the largest of a row's scaled scores and `before`. */
 static float largest_of(const float *row, size_t columns, float scale, float before) {
     const lanes nothing = lanes_broadcast(-INFINITY), factor = lanes_broadcast(scale);
     lanes largest = lanes_broadcast(before);
@@ -19,7 +19,7 @@ static float largest_of(const float *row, size_t columns, float scale, float bef
     return lanes_largest(largest);
 }
 
-/* Scores become e^(scale s - shift); returns their sum weighted by weights[columns], or by 1 where it is
+/* Replaces scores by e^(scale s - shift); returns their sum, weighted by weights[columns] unless it is
  * NULL. */
 static float exponentiate(float *row, size_t columns, float scale, float shift, const float *weights) {
     const lanes factor = lanes_broadcast(scale), shifts = lanes_broadcast(shift);

@@ -1,7 +1,7 @@
-/* Softmax over rows that are never whole: a row of scores is worked on in tiles.
+/* Softmax over rows of scores that are never in memory as a whole, but processed in tiles.
  *
  * Forward, each row keeps its largest score and the sum of exponentials so far (online softmax, Milakov and
- * Gimelshein 2018); backward, the logarithm of the final sum is enough to get any weight back from its score
+ * Gimelshein 2018). Backward, the logarithm of the final sum suffices to recompute any weight from its score
  * (FlashAttention, Dao et al. 2022). A tile is [rows][columns] with `stride` floats between rows. Called
  * through core/math/kernels.h. */
 #ifndef ATTNLAB_CORE_MATH_TILE_KERNELS_H

@@ -1,8 +1,8 @@
 /* Softmax, in base 2, of scores that a batch shares, over sixteen lanes: see score_kernels.h.
  *
- * Thirty-two registers have room for four rows at a time: what is common to rows is read once and their sums
- * are finished together. One at a time, as over eight lanes, takes 20 % longer forward and 50 % longer back
- * (60 steps, Zen 5). */
+ * Thirty-two registers have room for four rows at a time, so that data common to the rows is read once and
+ * their sums are finished together. One row at a time, as over eight lanes, takes 20 % longer forward and 50
+ * % longer backward (60 steps, Zen 5). */
 #include "core/math/score_kernels.h"
 
 #include "core/math/lanes/elementary.h"
@@ -67,7 +67,7 @@ static __attribute__((noinline)) float exponentials_below_largest(const struct s
     return lanes_sum(sum);
 }
 
-/* Leaves some rows of the exponentials and adds their weights to the share. */
+/* Writes some rows of the exponentials and adds their weights to the share. */
 LANES_INLINE void attend_rows(int rows, const struct shared_scores *scores, const float *x, float least,
                               float largest, size_t first, float *exponentials, float *inverse_sums,
                               float *share) {

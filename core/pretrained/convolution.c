@@ -7,7 +7,8 @@
 
 enum { FILTER = 3 };
 
-/* Pixels whose outputs are finished while they are still in the cache; fixed, so that the bits are, too. */
+/* The pixels whose outputs are finished while they are in the cache; a fixed number, so that bits are fixed.
+ */
 enum { BAND_PIXELS = 576 };
 
 size_t convolution_output_extent(size_t extent, size_t stride) {

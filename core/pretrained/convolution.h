@@ -1,8 +1,8 @@
 /* The convolutions of MobileNetV2, over images stored [height][width][channels] as TensorFlow does.
  *
- * A pointwise (1 x 1) convolution is a matrix product over all pixels. A dense 3 x 3 one becomes the same
- * after its patches are laid side by side. A depthwise 3 x 3 one filters every channel by itself and has a
- * kernel of its own, for every set of lanes. Batch norm is folded into weights and bias before. */
+ * A pointwise (1 x 1) convolution is a matrix product over all pixels. A dense 3 x 3 one becomes a product
+ * once its patches are laid out in rows. A depthwise 3 x 3 one filters every channel separately and has its
+ * own kernel for every set of lanes. Batch norm has been folded into weights and bias. */
 #ifndef ATTNLAB_CORE_PRETRAINED_CONVOLUTION_H
 #define ATTNLAB_CORE_PRETRAINED_CONVOLUTION_H
 
@@ -11,9 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* 3 x 3 filters with TensorFlow's SAME padding: the output has ceil(extent / stride) rows; of the padding
- * that this takes, the smaller half comes before. (Keras' correct_pad gives the same numbers for stride 2.)
- */
+/* 3 x 3 filters with TensorFlow's SAME padding: the output has ceil(extent / stride) rows, and the smaller
+ * half of the necessary padding comes first. (Keras' correct_pad gives the same numbers for stride 2.) */
 size_t convolution_output_extent(size_t extent, size_t stride);
 size_t convolution_padding_before(size_t extent, size_t stride);
 
@@ -29,20 +28,21 @@ struct convolution_kernels {
     void (*add_bias_relu6)(float *values, size_t rows, size_t channels, const float *bias);
 };
 
-/* The fastest that this processor can run. */
+/* Returns the fastest kernels that this processor can run. */
 const struct convolution_kernels *convolution_kernels_choose(void);
 
 #define DECLARE_CONVOLUTION_KERNELS(set) extern const struct convolution_kernels convolution_kernels_##set;
 FOR_EVERY_SET(DECLARE_CONVOLUTION_KERNELS)
 
-/* output[pixels][out_channels] = input[pixels][in_channels] weights + bias, then ReLU6 where `relu6` is set,
- * else plus residual[pixels][out_channels] where that is not NULL. weights[in_channels][out_channels]. */
+/* output[pixels][out_channels] = input[pixels][in_channels] weights + bias, then ReLU6 if `relu6` is true,
+ * otherwise plus residual[pixels][out_channels] unless it is NULL. weights[in_channels][out_channels]. */
 void convolution_pointwise(const struct convolution_kernels *kernels, const float *input, size_t pixels,
                            size_t in_channels, size_t out_channels, const float *weights, const float *bias,
                            bool relu6, const float *residual, float *output);
 
-/* patches[out_height * out_width][3 * 3 * channels]: what the filter sees at every place, zeros outside.
- * With them a dense 3 x 3 convolution, weights[3][3][channels][out_channels], is a pointwise one. */
+/* Copies the filter's input at every output pixel to patches[out_height * out_width][3 * 3 * channels], with
+ * zeros outside the image. On them a dense 3 x 3 convolution, weights[3][3][channels][out_channels], is a
+ * pointwise one. */
 void convolution_gather_patches(const float *input, size_t height, size_t width, size_t channels,
                                 size_t stride, float *patches);
 

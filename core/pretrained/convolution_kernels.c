@@ -1,5 +1,5 @@
-/* Convolution kernels over lanes: as many channels of a pixel at once as there are lanes, each sum in one
- * register. See convolution.h. */
+/* Convolution kernels over lanes: LANES channels of a pixel at a time, each sum in one register. See
+ * convolution.h. */
 #include "core/pretrained/convolution.h"
 
 #include "core/math/lanes/lanes.h"
@@ -70,7 +70,7 @@ static void add_bias_relu6(float *values, size_t rows, size_t channels, const fl
 }
 
 const struct convolution_kernels IN_SET(convolution_kernels) = {
-    /* Results are kept under it: AVX-512 gives the bits of AVX2. */
+    /* Cached results have this name, which AVX-512 shares because it gives the bits of AVX2. */
     .name = LANES_STRING(LANES_EIGHT_SET),
     .depthwise = depthwise,
     .add_bias_relu6 = add_bias_relu6,

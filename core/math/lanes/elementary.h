@@ -1,4 +1,4 @@
-/* Elementary functions of every lane.
+/* Elementary functions, applied to every lane.
  *
  * exp: Cephes' single-precision method: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial for e^r, the power
  * of two put into the exponent. tanh: 1 - 2 / (exp(2|x|) + 1), and Cephes' polynomial below 0.625, where that

@@ -1,7 +1,7 @@
-/* Several floats that are worked on at once, as the kernels see them. A kernel is written once over these
- * names and compiled for every set of instructions; -DLANES_AVX2 and the like choose the set, and without one
- * it is plain C, which every processor runs. Of comparisons, maxima and rounding all sets give the same bits;
- * multiply-add is rounded once, except in plain C, where that would cost a call of the C library. */
+/* A vector of several floats, the unit of all kernels. A kernel is written once with these names and compiled
+ * for every instruction set; -DLANES_AVX2 and the like choose the set, and the default is plain C, which
+ * every processor runs. All sets give the same bits for comparisons, maxima and rounding. multiply_add rounds
+ * once, except in plain C, where that would cost a call of the C library. */
 #ifndef ATTNLAB_CORE_MATH_LANES_LANES_H
 #define ATTNLAB_CORE_MATH_LANES_LANES_H
 
@@ -10,7 +10,7 @@
  *
  *   lanes         the floats
  *   lanes_mask    the outcome of a comparison in every lane
- *   lanes_part    the first few lanes, for the end of a row; no memory behind it is touched
+ *   lanes_part    the first few lanes, for the end of a row; does not access memory after it
  *   lanes_power   powers of two
  *
  * and the functions, all by value:
