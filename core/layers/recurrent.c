@@ -2,6 +2,7 @@
 #include "core/layers/recurrent.h"
 
 #include "core/math/matrix.h"
+#include "core/random/torch_init.h"
 
 #include <string.h>
 
@@ -152,7 +153,8 @@ void recurrent_backward_products(const struct layer *layer, const struct recurre
                    inputs * sizeof *grad_input);
 }
 
-size_t recurrent_last_step(const struct layer *layer, size_t example, const struct layer_pass *pass) {
+/* The last real step of an example; 0 if it is all padding. */
+static size_t last_step(const struct layer *layer, size_t example, const struct layer_pass *pass) {
     size_t steps = layer->input.steps, last = steps - 1;
     if (pass->present != NULL)
         while (last > 0 && pass->present[example * steps + last] == 0)
@@ -164,7 +166,7 @@ void recurrent_read_last(const struct layer *layer, const float *hidden, float *
                          const struct layer_pass *pass) {
     size_t width = layer->output.width;
     for (size_t i = 0; i < pass->count; i++) {
-        size_t last = recurrent_last_step(layer, i, pass);
+        size_t last = last_step(layer, i, pass);
         memcpy(output + i * width, hidden + (last * pass->count + i) * width, width * sizeof *output);
     }
 }
@@ -175,7 +177,7 @@ void recurrent_add_last_gradient(const struct layer *layer, size_t step, const f
     if (pass->present == NULL && step != layer->input.steps - 1)
         return;
     for (size_t i = 0; i < pass->count; i++)
-        if (recurrent_last_step(layer, i, pass) == step)
+        if (last_step(layer, i, pass) == step)
             for (size_t j = 0; j < width; j++)
                 grad_hidden[i * width + j] += grad_output[i * width + j];
 }

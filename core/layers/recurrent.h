@@ -8,7 +8,6 @@
 #define ATTNLAB_CORE_LAYERS_RECURRENT_H
 
 #include "core/layers/layer.h"
-#include "core/random/torch_init.h"
 
 /* All recurrent layers. The word is the name of the model in the API, and the layer type is `layer_` plus the
  * word. Each has a file in this folder; core/model/models.c builds the model of that name from it. */
@@ -58,9 +57,6 @@ void recurrent_backward_products(const struct layer *layer, const struct recurre
                                  const float *input, const float *hidden, const float *grad_sums,
                                  const float *grad_hidden_sums, float *grad_input, float *grad_parameters,
                                  const struct layer_pass *pass);
-
-/* Returns the last real step of an example; 0 if all is padding. */
-size_t recurrent_last_step(const struct layer *layer, size_t example, const struct layer_pass *pass);
 
 /* The first reads output[count][width] from hidden[steps][count][width]. The second propagates the gradient
  * back: it adds to grad_hidden[count][width] for the examples whose last step is `step`. */
