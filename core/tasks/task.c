@@ -1,4 +1,4 @@
-/* Tasks by name: the drawn ones are in a table; any other name is that of a user's data set. See task.h. */
+/* Tasks by name: that of a user's data set, or of a drawn task in the table. See task.h. */
 #include "core/tasks/task.h"
 
 #include <string.h>
@@ -13,13 +13,26 @@ const struct task_maker *task_maker_find(const char *name) {
     return NULL;
 }
 
-/* The user's data set of that name, to be released after use; NULL with an error if there is none. */
-static const struct dataset *find_dataset(const char *name, const struct data_source *data,
-                                          struct error *error) {
+/* What a name stands for: one of the two. */
+struct named_task {
+    const struct task_maker *maker;
+    const struct dataset *dataset; /* to be released after use */
+};
+
+/* Looks for a data set first: the user may have given it before attnlab drew a task of that name. */
+static bool find(const char *name, const struct data_source *data, struct named_task *found,
+                 struct error *error) {
+    struct error failure = {0};
+    *found = (struct named_task){0};
     if (data != NULL && data->find_dataset != NULL)
-        return data->find_dataset(data->owner, name, error);
-    error_set(error, ERROR_MISSING, "there is no task or data set named \"%.100s\"", name);
-    return NULL;
+        found->dataset = data->find_dataset(data->owner, name, &failure);
+    else
+        error_set(&failure, ERROR_MISSING, "there is no task or data set named \"%.100s\"", name);
+    if (found->dataset == NULL && failure.code == ERROR_MISSING)
+        found->maker = task_maker_find(name);
+    if (found->dataset == NULL && found->maker == NULL)
+        return error_set(error, failure.code, "%s", failure.message);
+    return true;
 }
 
 static void release(const struct dataset *dataset, const struct data_source *data) {
@@ -29,29 +42,27 @@ static void release(const struct dataset *dataset, const struct data_source *dat
 
 bool task_describe(const struct task_request *request, const struct data_source *data,
                    struct task_summary *summary, struct error *error) {
-    const struct task_maker *maker = task_maker_find(request->name);
-    if (maker != NULL) {
-        maker->describe(request, summary);
+    struct named_task found;
+    if (!find(request->name, data, &found, error))
+        return false;
+    if (found.maker != NULL) {
+        found.maker->describe(request, summary);
         return true;
     }
-    const struct dataset *dataset = find_dataset(request->name, data, error);
-    if (dataset == NULL)
-        return false;
-    bool ok = dataset_task_describe(request, dataset, summary, error);
-    release(dataset, data);
+    bool ok = dataset_task_describe(request, found.dataset, summary, error);
+    release(found.dataset, data);
     return ok;
 }
 
 struct task *task_open(const struct task_request *request, const struct data_source *data,
                        struct error *error) {
-    const struct task_maker *maker = task_maker_find(request->name);
-    if (maker != NULL)
-        return maker->open(request, error);
-    const struct dataset *dataset = find_dataset(request->name, data, error);
-    if (dataset == NULL)
+    struct named_task found;
+    if (!find(request->name, data, &found, error))
         return NULL;
-    struct task *task = dataset_task_open(request, dataset, error);
-    release(dataset, data);
+    if (found.maker != NULL)
+        return found.maker->open(request, error);
+    struct task *task = dataset_task_open(request, found.dataset, error);
+    release(found.dataset, data);
     return task;
 }
 

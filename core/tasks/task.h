@@ -48,7 +48,7 @@ struct task {
 
 /* The task that a run needs. Zero counts and lengths mean the task's default. */
 struct task_request {
-    const char *name; /* that of a task_maker, or of a user's data set */
+    const char *name; /* that of a user's data set, or else of a task_maker */
     size_t sequence_length;
     size_t train_examples, test_examples;
     uint64_t train_seed, test_seed;  /* for drawn data: seeds of numpy's stream */
@@ -84,8 +84,8 @@ struct task_maker {
     struct task *(*open)(const struct task_request *request, struct error *error);
 };
 
-/* A task on the user's rows, for every name that is not a task_maker's (dataset_task.c). The task copies what
- * it needs; the data set may be released once the task is open. */
+/* A task on the user's rows (dataset_task.c). The task copies what it needs; the data set may be released
+ * once the task is open. */
 bool dataset_task_describe(const struct task_request *request, const struct dataset *dataset,
                            struct task_summary *summary, struct error *error);
 struct task *dataset_task_open(const struct task_request *request, const struct dataset *dataset,

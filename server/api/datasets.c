@@ -57,6 +57,14 @@ static void write_dataset(struct text *text, const struct request *request,
     json_write_end_object(text);
 }
 
+static bool has_name(const struct dataset_record *records, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(records[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A drawn task is hidden by a data set of its name, which was uploaded before the task existed. */
 void api_datasets_list(struct request *request) {
     struct dataset_record *records = NULL;
     struct error error = {0};
@@ -69,7 +77,8 @@ void api_datasets_list(struct request *request) {
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "datasets");
     for (size_t i = 0; task_makers[i]; i++)
-        write_drawn(&text, task_makers[i]);
+        if (!has_name(records, count, task_makers[i]->name))
+            write_drawn(&text, task_makers[i]);
     for (size_t i = 0; i < count; i++) {
         write_dataset(&text, request, &records[i]);
         dataset_record_clear(&records[i]);

@@ -42,18 +42,20 @@ static bool prepare_example_parameters(struct request *request, struct parameter
     struct example_parameters reading = {request, set, &faults};
     struct error error = {0};
     struct dataset_record record = {0};
-    if (!task_maker_find(request_path_value(request, 0)) &&
-        !datasets_find(request->service->datasets, request_path_value(request, 0), &record, &error)) {
+    const char *name = request_path_value(request, 0);
+    if (!datasets_find(request->service->datasets, name, &record, &error) &&
+        (error.code != ERROR_MISSING || task_maker_find(name) == NULL)) {
         response_set_error(&request->response, &error);
         return false;
     }
+    error = (struct error){0};
     *created_ms = record.created_ms;
     dataset_record_clear(&record);
     if (!parameter_set_init(set, train->parameters, train->parameter_count, &error)) {
         response_set_error(&request->response, &error);
         return false;
     }
-    parameter_set_text(set, (size_t)parameter_find(set, "task"), request_path_value(request, 0), &faults);
+    parameter_set_text(set, (size_t)parameter_find(set, "task"), name, &faults);
     request_visit_query(request, read_parameter, &reading);
     if (!experiment_prepare(train, set, &data, api_memory_limit(request), &faults, &error)) {
         response_set_error(&request->response, &error);

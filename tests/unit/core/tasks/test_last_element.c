@@ -1,4 +1,5 @@
 /* The task last-element against numpy. */
+#include "core/tasks/dataset_parse.h"
 #include "core/tasks/task.h"
 #include "tests/reference/golden_last_element.h"
 #include "tests/unit/main.h"
@@ -45,7 +46,43 @@ START_TEST(over_one_step_it_is_first_element) {
 }
 END_TEST
 
+static const struct dataset *find_given(void *owner, const char *name, struct error *error) {
+    (void)owner;
+    static const char table[] = "text,label\ngood,a\nbad,b\n";
+    if (strcmp(name, "last-element") == 0)
+        return dataset_parse_csv(table, sizeof table - 1, error);
+    error_set(error, ERROR_MISSING, "there is no data set %s", name);
+    return NULL;
+}
+
+static void release_given(void *owner, const struct dataset *dataset) {
+    (void)owner;
+    dataset_free((struct dataset *)dataset);
+}
+
+static const struct data_source given = {.find_dataset = find_given, .release_dataset = release_given};
+
+/* Whoever uploaded a data set of this name before the task existed keeps it, and its runs stay what they
+ * were.
+ */
+START_TEST(a_data_set_of_the_same_name_comes_first) {
+    struct task_request request = {.name = "last-element", .train_examples = 1, .test_examples = 1};
+    struct task_summary summary;
+    struct error error = {0};
+    ck_assert_msg(task_describe(&request, &given, &summary, &error), "%s", error.message);
+    ck_assert_int_eq(summary.kind, DATASET_TEXT);
+    struct task *task = task_open(&request, &given, &error);
+    ck_assert_msg(task != NULL, "%s", error.message);
+    ck_assert_int_eq(task->kind, DATASET_TEXT);
+    task_free(task);
+    request.name = "first-element";
+    ck_assert_msg(task_describe(&request, &given, &summary, &error), "%s", error.message);
+    ck_assert_int_eq(summary.kind, DATASET_NUMBERS);
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
+    tcase_add_test(tests, a_data_set_of_the_same_name_comes_first);
     tcase_add_test(tests, values_and_labels_are_numpys);
     tcase_add_test(tests, test_labels_of_the_default_sizes_are_numpys);
     tcase_add_test(tests, over_one_step_it_is_first_element);
