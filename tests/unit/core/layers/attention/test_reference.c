@@ -133,9 +133,9 @@ static void check_close(const char *what, const float *got, const float *expecte
     for (size_t i = 0; i < count; i++)
         largest = fmax(largest, fabs((double)expected[i]));
     for (size_t i = 0; i < count; i++)
-        ck_assert_msg(fabs((double)got[i] - (double)expected[i]) <= tolerance * largest,
-                      "case %d: %s[%zu] of %zu is %.9g, the reference %.9g; the largest is %g", case_number,
-                      what, i, count, (double)got[i], (double)expected[i], largest);
+        if (!(fabs((double)got[i] - (double)expected[i]) <= tolerance * largest))
+            ck_abort_msg("case %d: %s[%zu] of %zu is %.9g, the reference %.9g; the largest is %g",
+                         case_number, what, i, count, (double)got[i], (double)expected[i], largest);
 }
 
 static void check_outcomes(const struct outcome *got, const struct outcome *expected) {
