@@ -121,10 +121,14 @@ struct lanes_split {
     lanes whole, fraction;
 };
 
+/* Without optimization gcc's _mm512_roundscale_ps is a macro, whose conversions are reported as ours. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 static inline struct lanes_split lanes_split(lanes x) {
     lanes whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     return (struct lanes_split){whole, _mm512_sub_ps(x, whole)};
 }
+#pragma GCC diagnostic pop
 
 static inline lanes lanes_scale(lanes p, struct lanes_split x) {
     return _mm512_scalef_ps(p, x.whole);
