@@ -90,7 +90,7 @@ program: all
 	@echo 'Built $(BUILD)/attnlab. "make run" starts it, "make help" lists what else there is.'
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z][a-z_. -]*:.*## / { count = split($$1, names, " "); \
+	@awk -F ':.*## ' '/^[a-z][a-z0-9_. -]*:.*## / { count = split($$1, names, " "); \
 		for (i = 1; i <= count; i++) printf "  make %-22s %s\n", names[i], $$2 }' $(firstword $(MAKEFILE_LIST))
 
 all: $(BUILD)/libcore.a $(if $(wildcard server/commands/main.c),$(BUILD)/attnlab $(BUILD)/attnlab-hdf5) ## build the program, build/attnlab
