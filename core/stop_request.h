@@ -2,6 +2,8 @@
 #ifndef ATTNLAB_CORE_STOP_REQUEST_H
 #define ATTNLAB_CORE_STOP_REQUEST_H
 
+#include "core/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +17,11 @@ struct stop_request {
 /* `stop` may be NULL. */
 static inline bool stop_is_requested(const struct stop_request *stop) {
     return stop != NULL && stop->is_requested != NULL && stop->is_requested(stop->owner);
+}
+
+/* Returns whether the computation may continue; false with ERROR_CANCELLED. `stop` may be NULL. */
+static inline bool stop_check(const struct stop_request *stop, struct error *error) {
+    return !stop_is_requested(stop) || error_set(error, ERROR_CANCELLED, "the run was cancelled");
 }
 
 #endif

@@ -177,8 +177,8 @@ static bool copy_text(struct dataset_task *own, const struct dataset *dataset, s
         own->texts == NULL || !list_vocabulary(own))
         return false;
     for (size_t row = 0; row < own->row_count; row++) {
-        if (stop_is_requested(stop))
-            return error_set(error, ERROR_CANCELLED, "the run was cancelled");
+        if (!stop_check(stop, error))
+            return false;
         if (!copy_text_row(own, dataset, row))
             return false;
     }

@@ -112,9 +112,9 @@ static bool draw_rows(struct dataset_builder *builder, size_t count, uint64_t se
         bool is_positive = order[i] % 2 == 1;
         struct delimited_field text = {sentence,
                                        draw_sentence(&generator, is_positive, sentence, sizeof sentence)};
-        succeeded = dataset_builder_add_text(builder, i + 1, text, is_positive ? positive : negative, error);
-        if (succeeded && stop_is_requested(stop))
-            succeeded = error_set(error, ERROR_CANCELLED, "the run was cancelled");
+        succeeded =
+            dataset_builder_add_text(builder, i + 1, text, is_positive ? positive : negative, error) &&
+            stop_check(stop, error);
     }
     free(order);
     return succeeded;

@@ -31,8 +31,8 @@ static bool draw(struct example_set *set, size_t count, size_t length, size_t de
     struct numpy_generator generator;
     numpy_generator_seed(&generator, seed);
     for (size_t i = 0; i < count; i++) {
-        if (stop_is_requested(stop))
-            return error_set(error, ERROR_CANCELLED, "the run was cancelled");
+        if (!stop_check(stop, error))
+            return false;
         for (size_t t = 0; t < length; t++)
             values[i * length + t] = (float)numpy_standard_normal(&generator);
         labels[i] = values[i * length + deciding] > 0;

@@ -2,7 +2,7 @@
 #include "core/training/run_host.h"
 
 bool run_host_check_cancelled(const struct run_host *host, struct error *error) {
-    return !stop_is_requested(&host->stop) || error_set(error, ERROR_CANCELLED, "the run was cancelled");
+    return stop_check(&host->stop, error);
 }
 
 double run_host_seconds_now(const struct run_host *host) {
