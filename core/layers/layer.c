@@ -9,6 +9,8 @@ struct layer layer_make(const struct layer_type *type, const char *name, struct 
     struct layer layer = {.type = type, .name = name, .input = input};
     if (options != NULL)
         layer.options = *options;
+    if (layer.options.heads == 0)
+        layer.options.heads = 1;
     layer.output = type->output_shape(input, width, &layer.options);
     struct tensor tensors[LAYER_MAXIMUM_TENSORS];
     size_t count = layer_tensors(&layer, tensors);

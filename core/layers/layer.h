@@ -32,7 +32,7 @@ enum attention_mask { ATTENTION_MASK_NONE, ATTENTION_MASK_CAUSAL };
 struct position; /* core/layers/positions/position.h */
 
 struct layer_options {
-    size_t heads;                    /* attention; 0 means 1 */
+    size_t heads;                    /* attention; layer_make turns 0 into 1 */
     enum attention_mask mask;        /* attention */
     const struct position *position; /* attention: may rotate; scalar attention: may also add; NULL: none */
     bool skips_padding;              /* encoder block: leaves its output at padding 0, as nothing reads it */

@@ -57,7 +57,7 @@ size_t model_attention_layer_count(const struct model *model) {
 size_t model_head_count(const struct model *model) {
     for (size_t i = 0; i < model->layer_count; i++)
         if (is_attention(&model->layers[i]))
-            return model->layers[i].options.heads == 0 ? 1 : model->layers[i].options.heads;
+            return model->layers[i].options.heads;
     return 0;
 }
 

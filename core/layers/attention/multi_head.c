@@ -78,13 +78,12 @@ void multi_head_initialise(size_t width, bool torch_layout, float *parameters,
 }
 
 struct multi_head_shape multi_head_shape_of(const struct layer *layer, size_t count) {
-    size_t heads = layer->options.heads == 0 ? 1 : layer->options.heads;
     return (struct multi_head_shape){
         .count = count,
         .steps = layer->input.steps,
         .width = layer->input.width,
-        .heads = heads,
-        .algorithm = attention_choose_head(layer->input.steps, layer->input.width / heads),
+        .heads = layer->options.heads,
+        .algorithm = attention_choose_head(layer->input.steps, layer->input.width / layer->options.heads),
         .mask = layer->options.mask,
         .position = layer->options.position,
     };

@@ -22,15 +22,14 @@ struct example {
 };
 
 static size_t example_size(const struct layer *layer) {
-    size_t steps = layer->input.steps, width = layer->input.width;
-    size_t heads = layer->options.heads == 0 ? 1 : layer->options.heads;
+    size_t steps = layer->input.steps, width = layer->input.width, heads = layer->options.heads;
     return 4 * steps * width + heads * steps * steps + steps * (width / heads);
 }
 
 static struct example example_of(const struct layer *layer, size_t index, float *saved,
                                  const struct layer_pass *pass) {
     size_t steps = layer->input.steps, width = layer->input.width, size = steps * width;
-    size_t heads = layer->options.heads == 0 ? 1 : layer->options.heads;
+    size_t heads = layer->options.heads;
     float *first = saved + index * example_size(layer);
     return (struct example){
         .steps = steps,
