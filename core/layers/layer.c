@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 struct layer layer_make(const struct layer_type *type, const char *name, struct layer_shape input,
                         size_t width, const struct layer_options *options) {
@@ -59,4 +60,17 @@ struct layer_shape layer_same_shape(struct layer_shape input, size_t width,
     (void)width;
     (void)options;
     return input;
+}
+
+void layer_copy_backward(const struct layer *layer, const float *parameters, const float *input,
+                         const float *output, float *saved, float *grad_output, float *grad_input,
+                         float *grad_parameters, const struct layer_pass *pass) {
+    (void)parameters;
+    (void)input;
+    (void)output;
+    (void)saved;
+    (void)grad_parameters;
+    if (grad_input != NULL)
+        memcpy(grad_input, grad_output,
+               pass->count * layer->input.steps * layer->input.width * sizeof *grad_input);
 }

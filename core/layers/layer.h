@@ -138,6 +138,11 @@ size_t layer_scratch_size(const struct layer *layer, size_t count);
 struct layer_shape layer_same_shape(struct layer_shape input, size_t width,
                                     const struct layer_options *options);
 
+/* The backward pass of layers whose output is their input plus a constant: grad_input is grad_output. */
+void layer_copy_backward(const struct layer *layer, const float *parameters, const float *input,
+                         const float *output, float *saved, float *grad_output, float *grad_input,
+                         float *grad_parameters, const struct layer_pass *pass);
+
 /* For `describe` functions: fills in one tensor and increments *count. Pass 0 for unused dimensions. */
 void tensor_describe(struct tensor *tensors, size_t *count, const char *name, size_t rows, size_t columns);
 

@@ -32,23 +32,11 @@ static void copy_forward(const struct layer *layer, const float *parameters, con
     memcpy(output, input, pass->count * layer->input.steps * layer->input.width * sizeof *output);
 }
 
-static void copy_backward(const struct layer *layer, const float *parameters, const float *input,
-                          const float *output, float *saved, float *grad_output, float *grad_input,
-                          float *grad_parameters, const struct layer_pass *pass) {
-    (void)parameters;
-    (void)input;
-    (void)output;
-    (void)saved;
-    (void)grad_parameters;
-    if (grad_input != NULL)
-        memcpy(grad_input, grad_output,
-               pass->count * layer->input.steps * layer->input.width * sizeof *grad_input);
-}
-
 static void backward(const struct layer *layer, const float *parameters, const float *input,
                      const float *output, float *saved, float *grad_output, float *grad_input,
                      float *grad_parameters, const struct layer_pass *pass) {
-    copy_backward(layer, parameters, input, output, saved, grad_output, grad_input, grad_parameters, pass);
+    layer_copy_backward(layer, parameters, input, output, saved, grad_output, grad_input, grad_parameters,
+                        pass);
     if (grad_parameters != NULL)
         pass->kernels->add_column_sums(grad_output, pass->count, layer->input.steps * layer->input.width,
                                        grad_parameters);
@@ -69,7 +57,7 @@ const struct layer_type layer_unused_positions = {
     .describe = describe,
     .initialise = initialise,
     .forward = copy_forward,
-    .backward = copy_backward,
+    .backward = layer_copy_backward,
 };
 
 const struct position position_learned = {

@@ -4,7 +4,6 @@
 #include "core/layers/positions/position.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Writes positions[steps][width]. */
 static void fill_positions(float *positions, size_t steps, size_t width) {
@@ -33,25 +32,12 @@ static void forward(const struct layer *layer, const float *parameters, const fl
             output[i * size + j] = input[i * size + j] + pass->scratch[j];
 }
 
-static void backward(const struct layer *layer, const float *parameters, const float *input,
-                     const float *output, float *saved, float *grad_output, float *grad_input,
-                     float *grad_parameters, const struct layer_pass *pass) {
-    (void)parameters;
-    (void)input;
-    (void)output;
-    (void)saved;
-    (void)grad_parameters;
-    if (grad_input != NULL)
-        memcpy(grad_input, grad_output,
-               pass->count * layer->input.steps * layer->input.width * sizeof *grad_input);
-}
-
 const struct layer_type layer_sinusoidal_position = {
     .name = "sinusoidal position",
     .output_shape = layer_same_shape,
     .scratch_size = scratch_size,
     .forward = forward,
-    .backward = backward,
+    .backward = layer_copy_backward,
 };
 
 const struct position position_sinusoidal = {
