@@ -5,6 +5,7 @@
  * for requests after the run. */
 #include "core/experiments/experiments.h"
 #include "core/model/choices.h"
+#include "core/tasks/sign_task.h"
 #include "core/training/inspection.h"
 #include "core/training/setup.h"
 
@@ -102,7 +103,7 @@ static const struct parameter_declaration declarations[] = {
      .meaning = "Steps per example; longer texts are truncated.",
      .minimum = 1,
      .maximum = LENGTH_MAXIMUM,
-     .default_number = 60,
+     .default_number = SIGN_TASK_DEFAULT_LENGTH,
      .default_depends = true,
      .default_note = "text: 20; numbers of yours: as many as they have"},
     {.name = "train_examples",
@@ -112,7 +113,7 @@ static const struct parameter_declaration declarations[] = {
      .meaning = "The number of training examples.",
      .minimum = 1,
      .maximum = EXAMPLES_MAXIMUM,
-     .default_number = 2000,
+     .default_number = SIGN_TASK_DEFAULT_TRAIN_EXAMPLES,
      .default_depends = true,
      .default_note = "text: the first 80 %; data of yours: the first 80 %"},
     {.name = "test_examples",
@@ -122,7 +123,7 @@ static const struct parameter_declaration declarations[] = {
      .meaning = "The number of test examples, on which the accuracy is measured.",
      .minimum = 1,
      .maximum = EXAMPLES_MAXIMUM,
-     .default_number = 600,
+     .default_number = SIGN_TASK_DEFAULT_TEST_EXAMPLES,
      .default_depends = true,
      .default_note = "text: the rest; data of yours: the rest"},
     {.name = "train_seed",

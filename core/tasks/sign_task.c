@@ -5,16 +5,16 @@
 
 #include <stdlib.h>
 
-enum { DEFAULT_LENGTH = 60, DEFAULT_TRAIN = 2000, DEFAULT_TEST = 600 };
-
 static const char *const class_names[] = {"0", "1"};
 
 void sign_task_describe(const struct task_request *request, struct task_summary *summary) {
     *summary = (struct task_summary){
         .kind = DATASET_NUMBERS,
-        .sequence_length = request->sequence_length > 0 ? request->sequence_length : DEFAULT_LENGTH,
-        .train_examples = request->train_examples > 0 ? request->train_examples : DEFAULT_TRAIN,
-        .test_examples = request->test_examples > 0 ? request->test_examples : DEFAULT_TEST,
+        .sequence_length = request->sequence_length > 0 ? request->sequence_length : SIGN_TASK_DEFAULT_LENGTH,
+        .train_examples =
+            request->train_examples > 0 ? request->train_examples : SIGN_TASK_DEFAULT_TRAIN_EXAMPLES,
+        .test_examples =
+            request->test_examples > 0 ? request->test_examples : SIGN_TASK_DEFAULT_TEST_EXAMPLES,
         .sequence_length_maximum = SIZE_MAX,
         .example_maximum = SIZE_MAX,
         .class_count = 2,

@@ -7,6 +7,13 @@
 
 #include "core/tasks/task.h"
 
+/* The chapter's sizes. */
+enum {
+    SIGN_TASK_DEFAULT_LENGTH = 60,
+    SIGN_TASK_DEFAULT_TRAIN_EXAMPLES = 2000,
+    SIGN_TASK_DEFAULT_TEST_EXAMPLES = 600
+};
+
 /* As task_maker.describe and task_maker.open. `deciding_step` is below the length it is given. */
 void sign_task_describe(const struct task_request *request, struct task_summary *summary);
 struct task *sign_task_open(const struct task_request *request, size_t (*deciding_step)(size_t length),
