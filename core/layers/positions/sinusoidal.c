@@ -32,8 +32,8 @@ static void forward(const struct layer *layer, const float *parameters, const fl
             output[i * size + j] = input[i * size + j] + pass->scratch[j];
 }
 
-const struct layer_type layer_sinusoidal_position = {
-    .name = "sinusoidal position",
+const struct layer_type layer_sinusoidal_positions = {
+    .name = "sinusoidal positions",
     .output_shape = layer_same_shape,
     .scratch_size = scratch_size,
     .forward = forward,
@@ -42,5 +42,5 @@ const struct layer_type layer_sinusoidal_position = {
 
 const struct position position_sinusoidal = {
     .name = "sinusoidal",
-    .layer = &layer_sinusoidal_position,
+    .layer = &layer_sinusoidal_positions,
 };

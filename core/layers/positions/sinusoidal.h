@@ -7,6 +7,6 @@
 
 #include "core/layers/layer.h"
 
-extern const struct layer_type layer_sinusoidal_position;
+extern const struct layer_type layer_sinusoidal_positions;
 
 #endif

@@ -46,7 +46,7 @@ static const struct golden_case cases[] = {
     GOLDEN(block, layer_encoder_block, PADDING, ACTIVATION_RELU),
     GOLDEN(torch_block, layer_torch_encoder_block, 0, ACTIVATION_GELU),
     GOLDEN(masked_mean, layer_masked_mean, PADDING, ACTIVATION_RELU),
-    GOLDEN(sinusoidal, layer_sinusoidal_position, 0, ACTIVATION_RELU),
+    GOLDEN(sinusoidal, layer_sinusoidal_positions, 0, ACTIVATION_RELU),
 };
 
 /* The golden padding mask and tokens, in the layers' types. */
