@@ -73,8 +73,20 @@ static void choose_environment(char *environment[2]) {
             environment[0] = *variable;
 }
 
-/* The helper gets its own descriptors 0 and 1; all of this process's others but standard error are closed on
- * exec. It is in its own process group, so that it does not get the terminal's Ctrl-C, which this process
+/* Gives the helper its descriptors 0 and 1 and closes all others but standard error, because a library may
+ * have opened one without O_CLOEXEC. */
+static int add_descriptors(posix_spawn_file_actions_t *actions, int input, int output) {
+    int failure = posix_spawn_file_actions_adddup2(actions, input, STDIN_FILENO);
+    if (failure == 0)
+        failure = posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
+#if HELPER_PROGRAM_CLOSES_DESCRIPTORS
+    if (failure == 0)
+        failure = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+#endif
+    return failure;
+}
+
+/* The helper is in its own process group, so that it does not get the terminal's Ctrl-C, which this process
  * handles. It ignores and blocks no signals. Returns 0, or an error number. */
 static int spawn(const struct helper_program *program, int input, int output, pid_t *process) {
     char *arguments[] = {(char *)program->path, (char *)program->argument, NULL};
@@ -90,9 +102,7 @@ static int spawn(const struct helper_program *program, int input, int output, pi
         return failure;
     failure = posix_spawnattr_init(&attributes);
     if (failure == 0) {
-        failure = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-        if (failure == 0)
-            failure = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        failure = add_descriptors(&actions, input, output);
         posix_spawnattr_setflags(&attributes,
                                  POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
         posix_spawnattr_setpgroup(&attributes, 0);

@@ -10,7 +10,16 @@
 #include "core/error.h"
 #include "core/stop_request.h"
 
+#include <features.h>
 #include <stddef.h>
+
+/* 1 if the helper starts with descriptors 0 to 2 only. Otherwise (the C library cannot close the rest before
+ * the helper starts) it also has those without O_CLOEXEC, until sandbox_enter closes them. */
+#if defined(__GLIBC_PREREQ)
+#define HELPER_PROGRAM_CLOSES_DESCRIPTORS __GLIBC_PREREQ(2, 34)
+#else
+#define HELPER_PROGRAM_CLOSES_DESCRIPTORS 0
+#endif
 
 struct helper_program {
     const char *path;

@@ -48,6 +48,13 @@ static void write_on(void) {
         write_out(words, sizeof words);
 }
 
+static bool has_descriptors(void) {
+    bool is_any_open = false;
+    for (int i = STDERR_FILENO + 1; i < 1000; i++)
+        is_any_open |= fcntl(i, F_GETFD) >= 0;
+    return is_any_open;
+}
+
 /* In capitals, so that it is seen to come from here. */
 static void answer_in_capitals(void) {
     char bytes[100];
@@ -79,12 +86,19 @@ static void open_a_file(void) {
     write_out(file == NULL && errno == EMFILE ? "no" : "yes", 2);
 }
 
-static void look_at_what_it_inherited(void) {
-    bool has_secret = getenv("ATTNLAB_SECRET") != NULL || getenv("PATH") != NULL;
-    bool has_descriptors = false;
-    for (int i = STDERR_FILENO + 1; i < 1000; i++)
-        has_descriptors |= fcntl(i, F_GETFD) >= 0;
-    write_out(has_secret || has_descriptors || signal(SIGPIPE, SIG_DFL) != SIG_DFL ? "much" : "none", 4);
+/* Names what this process has of its parent's: descriptors, environment or signal handling. */
+static void tell_what_it_inherited(void) {
+    if (getenv("ATTNLAB_SECRET") != NULL || getenv("PATH") != NULL)
+        write_out("environment ", 12);
+    if (signal(SIGPIPE, SIG_DFL) != SIG_DFL)
+        write_out("signals ", 8);
+    if (HELPER_PROGRAM_CLOSES_DESCRIPTORS && has_descriptors())
+        write_out("descriptors ", 12);
+    write_out(".", 1);
+}
+
+static void tell_whether_descriptors_are_open(void) {
+    write_out(has_descriptors() ? "yes" : "no", 2);
 }
 
 static const struct mode {
@@ -100,11 +114,19 @@ static const struct mode {
     {"compute-on", compute_on},
     {"capitals", answer_in_capitals},
     {"open", open_a_file},
-    {"inherited", look_at_what_it_inherited},
+    {"descriptors", tell_whether_descriptors_are_open},
 };
 
+/* "inherited" looks before the sandbox changes anything. The other modes open a descriptor that the sandbox
+ * has to close. */
 static int act_as_helper(const char *name) {
     const struct sandbox_limits limits = {.seconds = 1, .memory = 256 << 20};
+    if (strcmp(name, "inherited") == 0) {
+        tell_what_it_inherited();
+        return EXIT_SUCCESS;
+    }
+    if (dup(STDERR_FILENO) < 0)
+        return EXIT_FAILURE;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(modes[i].name, name) != 0)
             continue;
@@ -166,9 +188,17 @@ START_TEST(helpers_open_no_file) {
 END_TEST
 
 START_TEST(helpers_inherit_nothing) {
+    int descriptor = open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a library may open it */
+    ck_assert_int_ge(descriptor, 0);
     ck_assert_int_eq(setenv("ATTNLAB_SECRET", "1", 1), 0);
     signal(SIGPIPE, SIG_IGN);
-    assert_answer("inherited", "none");
+    assert_answer("inherited", ".");
+    close(descriptor);
+}
+END_TEST
+
+START_TEST(the_sandbox_closes_descriptors) {
+    assert_answer("descriptors", "no");
 }
 END_TEST
 
@@ -227,6 +257,7 @@ int main(int argument_count, char **arguments) {
     tcase_add_test(cases, helpers_answer);
     tcase_add_test(cases, helpers_open_no_file);
     tcase_add_test(cases, helpers_inherit_nothing);
+    tcase_add_test(cases, the_sandbox_closes_descriptors);
     tcase_add_test(cases, a_request_to_stop_ends_a_helper);
     tcase_add_test(cases, a_missing_helper_is_named);
     tcase_add_test(cases, helpers_lie_beside_the_program);
