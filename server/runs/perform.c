@@ -221,8 +221,9 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
                  .checkpoint_size = checkpoint_size}};
     bool ok = work->run->experiment->run(&context, error);
     show_last_step(work);
+    size_t result_size = result.length;
     if (ok && (*result_json = text_release(&result)) == NULL)
-        ok = error_set_memory(error, result.length);
+        ok = error_set_memory(error, result_size);
     text_free(&result);
     free(checkpoint);
     return ok;
