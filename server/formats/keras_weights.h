@@ -10,7 +10,8 @@
 #include "core/stop_request.h"
 
 /* data_source's decode_weights; `owner` is not used. ERROR_INVALID if the file is not a weight file, or if
- * the helper crashes or exceeds its limits; ERROR_UNAVAILABLE if the helper does not start. Thread-safe. */
+ * the helper crashes or exceeds its limits; ERROR_UNAVAILABLE if the helper does not start or is of another
+ * version. Thread-safe. */
 bool keras_weights_decode(void *owner, const void *bytes, size_t size, const struct stop_request *stop,
                           struct weight_arrays *arrays, struct error *error);
 

@@ -1,15 +1,23 @@
 /* Writes and reads the answers of attnlab-hdf5: see weight_exchange.h. */
 #include "server/formats/weight_exchange.h"
 
+#include "server/system/version.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char signature[8] = "weights1";
+/* The same in every version, so that the reader can tell an answer of another version from a malformed one.
+ */
+struct signature {
+    char program[16];
+    char version[16];
+};
+
+static const struct signature own_signature = {WEIGHT_EXCHANGE_PROGRAM, ATTNLAB_VERSION};
 
 struct answer_header {
-    char signature[sizeof signature];
     uint64_t message_size; /* with its terminator; 0: no message but arrays follow the header */
     uint64_t array_count;
 };
@@ -51,12 +59,12 @@ static bool write_array(int output, const struct weight_array *array) {
 
 bool weight_exchange_write(int output, const struct weight_arrays *arrays, const struct error *failure) {
     struct answer_header header = {.array_count = arrays->count};
-    memcpy(header.signature, signature, sizeof signature);
     if (failure->code != ERROR_NONE) {
         header.message_size = strlen(failure->message) + 1;
         header.array_count = 0;
     }
-    bool good = write_all(output, &header, sizeof header) &&
+    bool good = write_all(output, &own_signature, sizeof own_signature) &&
+                write_all(output, &header, sizeof header) &&
                 write_all(output, failure->message, (size_t)header.message_size);
     for (size_t i = 0; i < header.array_count && good; i++)
         good = write_array(output, &arrays->items[i]);
@@ -106,9 +114,14 @@ static bool take_message(struct reader *reader, uint64_t size, struct error *err
 
 bool weight_exchange_read(const void *bytes, size_t size, struct weight_arrays *arrays, struct error *error) {
     struct reader reader = {.bytes = bytes, .left = size};
+    struct signature signature = {0};
     struct answer_header header = {0};
-    bool good =
-        take(&reader, &header, sizeof header) && memcmp(header.signature, signature, sizeof signature) == 0;
+    bool good = take(&reader, &signature, sizeof signature) &&
+                memcmp(signature.program, own_signature.program, sizeof signature.program) == 0;
+    if (good && memcmp(signature.version, own_signature.version, sizeof signature.version) != 0)
+        return error_set(error, ERROR_UNAVAILABLE,
+                         WEIGHT_EXCHANGE_PROGRAM " is of another version than attnlab (" ATTNLAB_VERSION ")");
+    good = good && take(&reader, &header, sizeof header);
     if (good && header.message_size > 0 && take_message(&reader, header.message_size, error))
         return false;
     good = good && header.message_size == 0;

@@ -1,8 +1,9 @@
 /* The format in which the helper attnlab-hdf5 (server/hdf5) sends arrays of weights to the daemon.
  *
- * An answer is a signature, then either an error's message or the arrays: for each its name, its rank and
- * shape, and its floats as they are in memory. Both programs come from one build and run on one machine. The
- * reader checks everything, because the file that the helper reads may have taken control of it. */
+ * An answer is the program's name and version, then either an error's message or the arrays: for each its
+ * name, its rank and shape, and its floats as they are in memory. Both programs come from one build and run
+ * on one machine. The reader checks everything, because the file that the helper reads may have taken control
+ * of it. */
 #ifndef ATTNLAB_SERVER_FORMATS_WEIGHT_EXCHANGE_H
 #define ATTNLAB_SERVER_FORMATS_WEIGHT_EXCHANGE_H
 
@@ -21,7 +22,8 @@ enum {
 bool weight_exchange_write(int output, const struct weight_arrays *arrays, const struct error *failure);
 
 /* Reads an answer. ERROR_INVALID with the message in the answer; or because the answer is malformed: it is
- * cut off, too long, or has impossible names, shapes or counts. On success, free with weight_arrays_free; on
+ * cut off, too long, or has impossible names, shapes or counts. ERROR_UNAVAILABLE if a helper of another
+ * version wrote it. On success, free with weight_arrays_free; on
  * failure, `arrays` is empty. */
 bool weight_exchange_read(const void *bytes, size_t size, struct weight_arrays *arrays, struct error *error);
 

@@ -2,6 +2,7 @@
  */
 #include "server/formats/keras_weights.h"
 #include "server/formats/weight_exchange.h"
+#include "server/system/version.h"
 #include "tests/unit/main.h"
 
 #include <hdf5.h>
@@ -291,6 +292,23 @@ START_TEST(answers_of_another_length_are_refused) {
 }
 END_TEST
 
+START_TEST(an_answer_of_another_version_is_named_as_such) {
+    struct weight_arrays arrays = {0};
+    struct error error = {0};
+    add_arrays(&arrays);
+    struct image image = make_answer(&arrays, &error);
+    weight_arrays_free(&arrays);
+    char *version = (char *)image.bytes + 16;
+    ck_assert_str_eq(version, ATTNLAB_VERSION);
+    version[0]++;
+    ck_assert(!weight_exchange_read(image.bytes, image.size, &arrays, &error));
+    ck_assert_int_eq(error.code, ERROR_UNAVAILABLE);
+    ck_assert_str_eq(error.message, "attnlab-hdf5 is of another version than attnlab (" ATTNLAB_VERSION ")");
+    ck_assert_ptr_null(arrays.items);
+    free(image.bytes);
+}
+END_TEST
+
 /* Any byte of the headers may be wrong: the reader must not take more bytes than there are. */
 START_TEST(answers_with_other_sizes_do_no_harm) {
     struct weight_arrays arrays = {0};
@@ -310,8 +328,8 @@ START_TEST(answers_with_other_sizes_do_no_harm) {
         weight_arrays_free(&arrays);
         bytes[at] = kept;
     }
-    /* Refused are changes to the first header, to two ranks and to the two extents. */
-    ck_assert_uint_eq(refused, 3 * 8 + 2 * 8 + 2 * 8);
+    /* Refused are changes to the signature, to the first header, to two ranks and to the two extents. */
+    ck_assert_uint_eq(refused, 2 * 16 + 2 * 8 + 2 * 8 + 2 * 8);
     free(image.bytes);
 }
 END_TEST
@@ -362,6 +380,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, other_files_are_reported_as_such);
     tcase_add_test(tests, an_answer_is_read_as_it_was_written);
     tcase_add_test(tests, answers_of_another_length_are_refused);
+    tcase_add_test(tests, an_answer_of_another_version_is_named_as_such);
     tcase_add_test(tests, answers_with_other_sizes_do_no_harm);
     tcase_add_test(tests, a_stop_request_ends_the_reading);
     tcase_add_test(tests, threads_read_at_the_same_time);
