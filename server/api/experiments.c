@@ -4,6 +4,15 @@
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
 
+#include <string.h>
+
+static void write_setting(struct text *text, const struct experiment *experiment,
+                          const struct experiment_setting *setting) {
+    for (size_t i = 0; i < experiment->parameter_count; i++)
+        if (strcmp(experiment->parameters[i].name, setting->parameter) == 0)
+            json_write_parameter_value(text, &experiment->parameters[i], setting->value);
+}
+
 /* The rows of the page's comparison, in the form that POST /api/comparisons accepts. Each has an id for use
  * in the page's address. */
 static void write_variants(struct text *text, const struct experiment *experiment) {
@@ -15,7 +24,7 @@ static void write_variants(struct text *text, const struct experiment *experimen
         json_write_string(text, "label", experiment_variant_label(experiment, variant));
         json_write_begin_object(text, "parameters");
         for (size_t j = 0; j < EXPERIMENT_VARIANT_SETTINGS && variant->settings[j].parameter; j++)
-            json_write_string(text, variant->settings[j].parameter, variant->settings[j].value);
+            write_setting(text, experiment, &variant->settings[j]);
         json_write_end_object(text);
         json_write_end_object(text);
     }

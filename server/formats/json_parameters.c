@@ -1,6 +1,7 @@
 /* Parameters read from JSON and written as JSON: see json_parameters.h. */
 #include "server/formats/json_parameters.h"
 
+#include "core/parameters/parse.h"
 #include "server/formats/json_writer.h"
 
 #include <math.h>
@@ -214,6 +215,18 @@ void json_write_parameters(struct text *text, const char *key, const struct para
         if (set->values[i].is_set)
             write_value(text, &set->declarations[i], &set->values[i]);
     json_write_end_object(text);
+}
+
+void json_write_parameter_value(struct text *text, const struct parameter_declaration *declaration,
+                                const char *value) {
+    struct parameter_set set = {0};
+    struct parameter_faults faults = {0};
+    if (parameter_set_init(&set, declaration, 1, NULL) && parameter_set_from_text(&set, 0, value, &faults))
+        write_value(text, declaration, &set.values[0]);
+    else
+        text->failed = true;
+    parameter_faults_free(&faults);
+    parameter_set_free(&set);
 }
 
 bool json_restore_parameters(const char *stored, const struct parameter_declaration *declarations,

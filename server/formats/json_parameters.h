@@ -23,6 +23,11 @@ void json_add_unknown_fault(const char *field, const struct parameter_set *set, 
 /* An object with every value that is set. */
 void json_write_parameters(struct text *text, const char *key, const struct parameter_set *set);
 
+/* A value in the command line's notation, written by its declared type under the parameter's name: "8" of an
+ * integer parameter becomes the number 8. The text fails if memory is short or the value is not allowed. */
+void json_write_parameter_value(struct text *text, const struct parameter_declaration *declaration,
+                                const char *value);
+
 /* Reads a new set from JSON that json_write_parameters wrote and the store kept. The values were checked
  * before they were stored, so ERROR_INVALID means that the program that stored them declared its parameters
  * differently. Free with parameter_set_free in any case. */

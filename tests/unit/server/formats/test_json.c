@@ -171,6 +171,26 @@ START_TEST(stored_parameters_are_restored) {
 }
 END_TEST
 
+START_TEST(values_of_parameters_have_their_declared_type) {
+    static const char *const settings[][2] = {
+        {"model", "transformer"}, {"heads", "8"}, {"learning_rate", "0.5"}};
+    const struct experiment *train = experiment_find("train");
+    struct text text = {0};
+    json_write_begin_object(&text, NULL);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        for (size_t j = 0; j < train->parameter_count; j++)
+            if (strcmp(train->parameters[j].name, settings[i][0]) == 0)
+                json_write_parameter_value(&text, &train->parameters[j], settings[i][1]);
+    json_write_end_object(&text);
+    ck_assert_str_eq(text.bytes, "{\"model\":\"transformer\",\"heads\":8,\"learning_rate\":0.5}");
+    text_free(&text);
+    const struct parameter_declaration number = {.name = "number", .type = PARAMETER_INTEGER, .maximum = 9};
+    json_write_parameter_value(&text, &number, "many");
+    ck_assert(text.failed);
+    text_free(&text);
+}
+END_TEST
+
 static void assert_not_restored(const char *stored, const char *message) {
     const struct experiment *train = experiment_find("train");
     struct parameter_set set;
@@ -288,6 +308,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, npy_shapes_give_rows_before_columns);
     tcase_add_test(tests, commas_are_where_they_belong);
     tcase_add_test(tests, csv_fields_are_quoted);
+    tcase_add_test(tests, values_of_parameters_have_their_declared_type);
     tcase_add_test(tests, stored_parameters_are_restored);
     tcase_add_test(tests, parameters_of_another_version_are_refused);
     tcase_add_test(tests, messages_about_wrong_types_name_the_allowed_one);
