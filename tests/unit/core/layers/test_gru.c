@@ -2,10 +2,8 @@
  * interrupted run. */
 #include "core/experiments/experiments.h"
 #include "core/layers/recurrent.h"
-#include "core/math/matrix.h"
 #include "core/model/models.h"
 #include "core/random/torch_random.h"
-#include "core/training/training.h"
 #include "tests/reference/golden_gru.h"
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/core/layers/layer_check.h"
