@@ -33,9 +33,9 @@ struct helper_program {
 bool helper_program_find(const char *name, char *path, size_t size, struct error *error);
 
 /* Starts the program, gives it `bytes`, and waits until it has ended. *answer receives its output; release it
- * with free(). The program never outlives the call. ERROR_INVALID if it crashed, failed, took too long or
- * wrote too much; ERROR_CANCELLED if `stop` (may be NULL) requested it; ERROR_UNAVAILABLE if the program
- * cannot be started. Thread-safe. */
+ * with free(). The program has ended when the call returns. ERROR_INVALID if it crashed, failed, took too
+ * long or wrote too much; ERROR_CANCELLED if `stop` (may be NULL) requested it; ERROR_UNAVAILABLE if the
+ * program cannot be started. Thread-safe. */
 bool helper_program_run(const struct helper_program *program, const void *bytes, size_t size,
                         const struct stop_request *stop, void **answer, size_t *answer_size,
                         struct error *error);
