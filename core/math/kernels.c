@@ -5,6 +5,7 @@ const struct kernels *kernels_choose(void) {
 #define TRY(set, runs)                                                                                       \
     if (runs)                                                                                                \
         return &kernels_##set;
-    TRY_SETS(TRY)
+    TRY_FAST_SETS(TRY)
 #undef TRY
+    return &kernels_plain;
 }

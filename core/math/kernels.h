@@ -122,7 +122,7 @@ struct kernels {
 const struct kernels *kernels_choose(void);
 
 /* kernels_plain, kernels_avx2, kernels_avx512 and kernels_neon, as far as the compiler's target has them.
- * TRY_SETS tells which of them this processor can run. */
+ * lanes/sets.h tells which of them this processor can run. */
 #define DECLARE_KERNELS(set) extern const struct kernels kernels_##set;
 FOR_EVERY_SET(DECLARE_KERNELS)
 

@@ -30,8 +30,9 @@ static const struct matrix_kernels *choose_kernels(void) {
 #define TRY(set, runs)                                                                                       \
     if (runs)                                                                                                \
         return &matrix_kernels_##set;
-    TRY_SETS(TRY)
+    TRY_FAST_SETS(TRY)
 #undef TRY
+    return &matrix_kernels_plain;
 }
 
 static void multiply_by_library(enum CBLAS_TRANSPOSE transpose_a, enum CBLAS_TRANSPOSE transpose_b, size_t m,

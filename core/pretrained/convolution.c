@@ -24,8 +24,9 @@ const struct convolution_kernels *convolution_kernels_choose(void) {
 #define TRY(set, runs)                                                                                       \
     if (runs)                                                                                                \
         return &convolution_kernels_##set;
-    TRY_SETS(TRY)
+    TRY_FAST_SETS(TRY)
 #undef TRY
+    return &convolution_kernels_plain;
 }
 
 static void add_bias(float *values, size_t rows, size_t channels, const float *bias, const float *residual) {

@@ -154,10 +154,12 @@ static bool take_choice(const struct option *option, const char *value, void *pl
     int index = find_choice(option, value, error);
     if (index < 0)
         return false;
+    bool flag = index == 0;
+    unsigned choice = option->first_choice + (unsigned)index;
     if (option->kind == OPTION_FLAG)
-        memcpy(place, &(bool){index == 0}, sizeof(bool));
+        memcpy(place, &flag, sizeof flag);
     else
-        memcpy(place, &(unsigned){option->first_choice + (unsigned)index}, sizeof(unsigned));
+        memcpy(place, &choice, sizeof choice);
     return true;
 }
 

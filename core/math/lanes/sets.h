@@ -16,18 +16,21 @@
     FOR_SETS_OF_EIGHT(DECLARE)                                                                               \
     DECLARE(avx512)
 
-/* TRY(set, whether this processor runs it) for the sets that were compiled, the fastest first. */
+/* TRY(set, whether this processor runs it) for the sets that were compiled and are faster than plain C, the
+ * fastest first. */
 #if defined(__x86_64__)
-#define TRY_SETS(TRY)                                                                                        \
+#define TRY_FAST_SETS(TRY)                                                                                   \
     TRY(avx512, __builtin_cpu_supports("avx512f"))                                                           \
-    TRY(avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                               \
-    TRY(plain, true)
+    TRY(avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
 #elif defined(__aarch64__)
-#define TRY_SETS(TRY)                                                                                        \
-    TRY(neon, true)                                                                                          \
-    TRY(plain, true)
+#define TRY_FAST_SETS(TRY) TRY(neon, true)
 #else
-#define TRY_SETS(TRY) TRY(plain, true)
+#define TRY_FAST_SETS(TRY)
 #endif
+
+/* The same with plain C, which every processor runs. */
+#define TRY_SETS(TRY)                                                                                        \
+    TRY_FAST_SETS(TRY)                                                                                       \
+    TRY(plain, true)
 
 #endif
