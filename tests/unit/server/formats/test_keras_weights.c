@@ -192,7 +192,7 @@ static bool survives(const void *bytes, size_t size) {
 
 START_TEST(truncated_files_are_refused) {
     struct image image = make_image(USUAL);
-    for (size_t size = 0; size < image.size; size += size < 16 ? 1 : 193)
+    for (size_t size = 0; size < image.size; size += size < 16 ? 1 : 97)
         if (survives(image.bytes, size))
             ck_abort_msg("%zu of %zu bytes were taken for a whole file", size, image.size);
     free(image.bytes);
@@ -202,7 +202,7 @@ END_TEST
 START_TEST(damaged_files_do_no_harm) {
     struct image image = make_image(COMPRESSED);
     unsigned char *bytes = image.bytes;
-    for (size_t at = 0; at < image.size; at += 89) {
+    for (size_t at = 0; at < image.size; at += 47) {
         unsigned char kept = bytes[at];
         bytes[at] = (unsigned char)(at % 2 ? 0xff : kept ^ (1 << at % 8));
         survives(bytes, image.size);
