@@ -52,6 +52,7 @@ static void write_dataset(struct text *text, const struct request *request,
     json_write_integer(text, "classes", (int64_t)record->class_count);
     json_write_integer(text, "words", (int64_t)record->word_count);
     json_write_integer(text, "size_bytes", (int64_t)record->size_bytes);
+    json_write_string(text, "digest", record->digest);
     json_write_string(text, "created_at", created);
     json_write_boolean(text, "may_delete", gate_owns(request, record->owner));
     json_write_end_object(text);
@@ -139,9 +140,13 @@ void api_datasets_create(struct request *request) {
 }
 
 void api_datasets_delete(struct request *request) {
+    struct run_ids users = {0};
     struct error error = {0};
-    if (datasets_delete(request->service->datasets, request_path_value(request, 0), &error))
+    if (datasets_delete(request->service->datasets, request_path_value(request, 0), &users, &error))
         response_set_empty(&request->response, 204);
+    else if (users.count > 0)
+        response_set_conflict(&request->response, &error, users.ids, users.count);
     else
         response_set_error(&request->response, &error);
+    free(users.ids);
 }

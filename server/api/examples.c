@@ -32,10 +32,10 @@ static void read_parameter(void *owner, const char *name, const char *value) {
     }
 }
 
-/* Prepares the parameters of a run on this data set, and finds the time when the data set was uploaded (0 if
- * it is built in). On failure, sets the response and returns false. */
+/* Prepares the parameters of a run on this data set, and finds its digest ("" if it is built in). On failure,
+ * sets the response and returns false. */
 static bool prepare_example_parameters(struct request *request, struct parameter_set *set,
-                                       int64_t *created_ms) {
+                                       char digest[DATASET_DIGEST_SIZE]) {
     const struct experiment *train = experiment_find("train");
     struct data_source data = datasets_source(request->service->datasets);
     struct parameter_faults faults = {0};
@@ -49,7 +49,7 @@ static bool prepare_example_parameters(struct request *request, struct parameter
         return false;
     }
     error = (struct error){0};
-    *created_ms = record.created_ms;
+    memcpy(digest, record.digest, DATASET_DIGEST_SIZE);
     dataset_record_clear(&record);
     if (!parameter_set_init(set, train->parameters, train->parameter_count, &error)) {
         response_set_error(&request->response, &error);
@@ -176,12 +176,12 @@ void api_datasets_examples(struct request *request) {
     struct parameter_set set = {0};
     struct error error = {0};
     struct text key = {0};
-    int64_t created_ms = 0;
-    if (!prepare_example_parameters(request, &set, &created_ms))
+    char digest[DATASET_DIGEST_SIZE];
+    if (!prepare_example_parameters(request, &set, digest))
         goto cleanup;
-    /* The upload time is part of the key, because a new data set may get the name of a deleted one. */
+    /* The contents are part of the key, because a new data set may get the name of a deleted one. */
     json_write_parameters(&key, NULL, &set);
-    text_append_format(&key, " %lld", (long long)created_ms);
+    text_append_format(&key, " %s", digest);
     slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);
     if (slot) {
         const struct shown_examples page = read_page(&request->query, slot->inspection);

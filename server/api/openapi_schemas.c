@@ -25,9 +25,10 @@
 const struct openapi_schema openapi_schemas[] = {
     {"Fault", OBJECT("\"field\":" STRING ",\"message\":" STRING)},
     {"Problem", OBJECT("\"type\":" STRING ",\"title\":" STRING ",\"status\":" INTEGER ",\"detail\":" STRING
-                       ",\"errors\":" LIST_OF(REFERENCE("Fault")))},
+                       ",\"errors\":" LIST_OF(REFERENCE("Fault")) ",\"runs\":" STRINGS)},
     {"Run", OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING
-                   ",\"parameters\":{\"type\":\"object\"},\"state\":" REFERENCE(
+                   ",\"parameters\":{\"type\":\"object\"},\"dataset_digest\":" STRING_OR_NULL
+                   ",\"state\":" REFERENCE(
                        "RunState") ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL
                                    ",\"started_at\":" TIME_OR_NULL ",\"finished_at\":" TIME_OR_NULL
                                    ",\"result\":{\"type\":[\"object\",\"null\"]},\"result_omitted\":" BOOLEAN
@@ -75,11 +76,12 @@ const struct openapi_schema openapi_schemas[] = {
                 STRINGS, "This parameter has an effect only if another one has one of these values."))},
     {"ExperimentList", OBJECT("\"experiments\":" LIST_OF(REFERENCE("Experiment")) ",\"run_states\":" LIST_OF(
                            OBJECT("\"name\":" STRING ",\"ended\":" BOOLEAN)))},
-    {"Dataset", OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING
-                       ",\"decisive_words\":" LIST_OF(
-                           STRINGS) ",\"rows\":" INTEGER ",\"classes\":" INTEGER ",\"words\":" INTEGER
-                                    ",\"size_bytes\":" INTEGER ",\"created_at\":" TIME_OR_NULL
-                                    ",\"may_delete\":{\"type\":\"boolean\"}")},
+    {"Dataset",
+     OBJECT("\"name\":" STRING ",\"kind\":" STRING ",\"source\":" STRING ",\"summary\":" STRING
+            ",\"decisive_words\":" LIST_OF(STRINGS) ",\"rows\":" INTEGER ",\"classes\":" INTEGER
+                                                    ",\"words\":" INTEGER ",\"size_bytes\":" INTEGER
+                                                    ",\"digest\":" STRING ",\"created_at\":" TIME_OR_NULL
+                                                    ",\"may_delete\":{\"type\":\"boolean\"}")},
     {"DatasetList", OBJECT("\"datasets\":" LIST_OF(REFERENCE("Dataset")))},
     {"Example", OBJECT("\"index\":" INTEGER ",\"label\":" LABEL ",\"class_index\":" INTEGER
                        ",\"values\":" NUMBERS ",\"text\":" STRING ",\"tokens\":" STRINGS

@@ -65,8 +65,7 @@ bool service_open(struct service *service, const struct options *options, const 
     service->runs = service->datasets ? runs_open(&runs_options, service->store, service->event_log,
                                                   service->datasets, error)
                                       : NULL;
-    service->inspector =
-        service->runs ? inspector_open(service->store, datasets_source(service->datasets), error) : NULL;
+    service->inspector = service->runs ? inspector_open(service->store, service->datasets, error) : NULL;
     service->access = service->inspector
                           ? access_open(options, service->store, service->runs, service->datasets, error)
                           : NULL;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { RUNS_LISTED = 100 };
+
 static void begin_problem(struct text *text, unsigned status, const char *detail) {
     json_write_begin_object(text, NULL);
     json_write_string(text, "type", "about:blank");
@@ -97,6 +99,17 @@ static unsigned find_status(enum error_code code) {
 void response_set_error(struct response *response, const struct error *error) {
     response_set_problem(response, find_status(error->code), "%s",
                          error->message[0] ? error->message : "something went wrong");
+}
+
+void response_set_conflict(struct response *response, const struct error *error, char (*runs)[ID_SIZE],
+                           size_t count) {
+    struct text text = {0};
+    begin_problem(&text, 409, error->message);
+    json_write_begin_array(&text, "runs");
+    for (size_t i = 0; i < count && i < RUNS_LISTED; i++)
+        json_write_string(&text, NULL, runs[i]);
+    json_write_end_array(&text);
+    end_problem(response, 409, &text);
 }
 
 void response_set_field_error(struct response *response, const char *field, const struct error *error) {

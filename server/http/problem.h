@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/parameters/faults.h"
 #include "server/http/response.h"
+#include "server/system/identifier.h"
 
 void response_set_problem(struct response *response, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -15,6 +16,9 @@ void response_set_fault(struct response *response, const char *field, const char
     __attribute__((format(printf, 3, 4)));
 /* The status that belongs to the error's code, with the error's message. */
 void response_set_error(struct response *response, const struct error *error);
+/* 409 with the ids of the runs that are in the way, in `runs`: at most the first 100. */
+void response_set_conflict(struct response *response, const struct error *error, char (*runs)[ID_SIZE],
+                           size_t count);
 /* Like response_set_error, but if the status is 422, reports a fault of this field. */
 void response_set_field_error(struct response *response, const char *field, const struct error *error);
 

@@ -33,7 +33,7 @@ static bool record_prepare(struct comparison_record *record, const struct compar
 }
 
 /* Creates the run of a variant and a seed. */
-static struct active_run *create_member(const struct comparison_request *request,
+static struct active_run *create_member(struct runs *runs, const struct comparison_request *request,
                                         const struct comparison_record *comparison, size_t variant,
                                         size_t seed, struct error *error) {
     const struct parameter_set *parameters = &request->parameters[variant * request->seed_count + seed];
@@ -42,7 +42,7 @@ static struct active_run *create_member(const struct comparison_request *request
                               .name = request->labels[variant],
                               .owner = request->owner};
     struct run_record record;
-    if (!run_record_prepare(&record, &run, error))
+    if (!run_record_prepare(runs, &record, &run, error))
         return NULL;
     memcpy(record.comparison, comparison->id, ID_SIZE);
     record.comparison_variant = variant;
@@ -65,7 +65,7 @@ bool runs_create_comparison(struct runs *runs, const struct comparison_request *
     }
     for (; made < count; made++) {
         size_t variant = made / request->seed_count, seed = made % request->seed_count;
-        items[made] = create_member(request, &record, variant, seed, error);
+        items[made] = create_member(runs, request, &record, variant, seed, error);
         if (items[made] == NULL)
             goto cleanup;
     }

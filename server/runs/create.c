@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool run_record_prepare(struct run_record *record, const struct run_request *request, struct error *error) {
+bool run_record_prepare(struct runs *runs, struct run_record *record, const struct run_request *request,
+                        struct error *error) {
     struct text parameters = {0};
     *record = (struct run_record){.state = RUN_QUEUED, .created_ms = clock_wall_ms()};
     json_write_parameters(&parameters, NULL, request->parameters);
@@ -20,7 +21,10 @@ bool run_record_prepare(struct run_record *record, const struct run_request *req
     record->owner = strdup(request->owner != NULL ? request->owner : "");
     bool complete = record->parameters_json != NULL && record->experiment != NULL && record->name != NULL &&
                     record->owner != NULL;
-    if (complete ? identifier_create(record->id, error) : error_set_memory(error, sizeof *record))
+    if (complete ? identifier_create(record->id, error) &&
+                       datasets_find_digest(runs->datasets, run_dataset_name(request->parameters),
+                                            &record->dataset_digest, error)
+                 : error_set_memory(error, sizeof *record))
         return true;
     run_record_clear(record);
     return false;
@@ -142,7 +146,7 @@ bool runs_create(struct runs *runs, const struct run_request *request, struct ru
                  struct error *error) {
     struct run_record record;
     *run = (struct run_record){0};
-    if (!run_record_prepare(&record, request, error))
+    if (!run_record_prepare(runs, &record, request, error))
         return false;
     struct active_run *item = active_run_create(&record, request->experiment, request->parameters, error);
     if (item == NULL)

@@ -12,8 +12,9 @@ struct share {
     size_t network_limit;
 };
 
-/* Fills in the id, times and texts of a new run's record. */
-bool run_record_prepare(struct run_record *record, const struct run_request *request, struct error *error);
+/* Fills in the id, data set, times and texts of a new run's record. */
+bool run_record_prepare(struct runs *runs, struct run_record *record, const struct run_request *request,
+                        struct error *error);
 /* Stores new runs, with the comparison they form (NULL if none), and queues them. Takes over `items` on
  * success. */
 bool runs_add(struct runs *runs, const struct comparison_record *comparison, struct active_run **items,

@@ -19,21 +19,21 @@ struct cached_slot {
 
 struct inspector {
     struct store *store;
-    struct data_source data;
+    struct datasets *datasets;
     pthread_mutex_t mutex;
     pthread_cond_t slot_freed;
     unsigned long uses;
     struct cached_slot slots[SLOT_COUNT];
 };
 
-struct inspector *inspector_open(struct store *store, struct data_source data, struct error *error) {
+struct inspector *inspector_open(struct store *store, struct datasets *datasets, struct error *error) {
     struct inspector *inspector = calloc(1, sizeof *inspector);
     if (!inspector) {
         error_set_memory(error, sizeof *inspector);
         return NULL;
     }
     inspector->store = store;
-    inspector->data = data;
+    inspector->datasets = datasets;
     pthread_mutex_init(&inspector->mutex, NULL);
     pthread_cond_init(&inspector->slot_freed, NULL);
     return inspector;
@@ -102,14 +102,14 @@ void inspector_release(struct inspector *inspector, struct inspector_slot *slot)
     pthread_mutex_unlock(&inspector->mutex);
 }
 
-struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector, const char *key,
-                                                    const struct parameter_set *parameters,
-                                                    struct error *error) {
+static struct inspector_slot *acquire(struct inspector *inspector, const char *key,
+                                      const struct parameter_set *parameters, const struct data_source *data,
+                                      struct error *error) {
     struct cached_slot *cached = take_slot(inspector, key, error);
     if (!cached)
         return NULL;
     if (!cached->slot.inspection)
-        cached->slot.inspection = inspection_open(parameters, &inspector->data, error);
+        cached->slot.inspection = inspection_open(parameters, data, error);
     if (!cached->slot.inspection) {
         inspector_release(inspector, &cached->slot);
         return NULL;
@@ -117,47 +117,38 @@ struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector,
     return &cached->slot;
 }
 
-/* A data set that is newer than the run is a different one with the same name. If there is no such data set,
- * either it is a built-in one, or opening the model will fail with an error. */
-static bool check_dataset(struct inspector *inspector, const struct run_record *run, const char *name,
-                          struct error *error) {
-    struct dataset_record dataset;
-    if (!inspector->store->read_dataset(inspector->store, name, &dataset, NULL, NULL, NULL))
-        return true;
-    bool is_same = dataset.created_ms <= run->created_ms;
-    dataset_record_clear(&dataset);
-    return is_same ||
-           error_set(error, ERROR_CONFLICT,
-                     "the data set %.80s on which run %s was trained was deleted; the one that has "
-                     "this name now is a different one",
-                     name, run->id);
+struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector, const char *key,
+                                                    const struct parameter_set *parameters,
+                                                    struct error *error) {
+    struct data_source data = datasets_source(inspector->datasets);
+    return acquire(inspector, key, parameters, &data, error);
 }
 
 /* Reads the run's parameters as they were prepared when it was created. Free the set in any case. */
-static bool read_run_parameters(struct inspector *inspector, const char *run_id, struct parameter_set *set,
+static bool read_run_parameters(const struct run_record *run, struct parameter_set *set,
                                 struct error *error) {
-    struct run_record run = {0};
     struct error cause = {0};
-    bool is_read = false;
-    if (!inspector->store->find_run(inspector->store, run_id, &run, error))
-        goto cleanup;
-    const struct experiment *experiment = experiment_find(run.experiment);
-    if (!experiment || !experiment->trains_model) {
-        error_set(error, ERROR_CONFLICT, "run %s has no model: the experiment %s does not train one", run_id,
-                  run.experiment);
-        goto cleanup;
-    }
-    if (!json_restore_parameters(run.parameters_json, experiment->parameters, experiment->parameter_count,
-                                 set, &cause)) {
-        /* This is not the caller's mistake. */
-        error_set(error, cause.code == ERROR_INVALID ? ERROR_INTERNAL : cause.code, "run %s: %s", run_id,
-                  cause.message);
-        goto cleanup;
-    }
-    is_read = check_dataset(inspector, &run, parameter_text(set, "task"), error);
-cleanup:
-    run_record_clear(&run);
-    return is_read;
+    const struct experiment *experiment = experiment_find(run->experiment);
+    if (!experiment || !experiment->trains_model)
+        return error_set(error, ERROR_CONFLICT, "run %s has no model: the experiment %s does not train one",
+                         run->id, run->experiment);
+    if (json_restore_parameters(run->parameters_json, experiment->parameters, experiment->parameter_count,
+                                set, &cause))
+        return true;
+    /* This is not the caller's mistake. */
+    return error_set(error, cause.code == ERROR_INVALID ? ERROR_INTERNAL : cause.code, "run %s: %s", run->id,
+                     cause.message);
+}
+
+/* The weights of a run always fit its own model and data. Only a run of an older attnlab, which does not say
+ * what its data were, can come here with a task that has taken the name of its deleted data set. */
+static bool load_weights(struct inspection *inspection, const float *weights, size_t count,
+                         struct error *error) {
+    struct error failure = {0};
+    if (inspection_load_weights(inspection, weights, count, &failure))
+        return true;
+    return error_set(error, failure.code == ERROR_INVALID ? ERROR_CONFLICT : failure.code,
+                     "the run's data set was deleted, or its weights are damaged: %s", failure.message);
 }
 
 /* A stored epoch never changes, so weights that are loaded already can be reused. */
@@ -170,7 +161,7 @@ static bool load_epoch(struct inspector *inspector, struct inspector_slot *slot,
     size_t found = 0;
     bool is_loaded =
         inspector->store->read_weights(inspector->store, run_id, epoch, &found, &weights, &count, error) &&
-        inspection_load_weights(slot->inspection, weights, count, error);
+        load_weights(slot->inspection, weights, count, error);
     slot->epoch = is_loaded ? found : STORE_LAST_EPOCH;
     free(weights);
     return is_loaded;
@@ -179,13 +170,22 @@ static bool load_epoch(struct inspector *inspector, struct inspector_slot *slot,
 struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const char *run_id, size_t epoch,
                                              struct error *error) {
     struct parameter_set parameters = {0};
+    struct run_record run = {0};
     struct inspector_slot *slot = NULL;
-    if (read_run_parameters(inspector, run_id, &parameters, error))
-        slot = inspector_acquire_parameters(inspector, run_id, &parameters, error);
+    if (!inspector->store->find_run(inspector->store, run_id, &run, error))
+        return NULL;
+    struct dataset_choice choice = {
+        .datasets = inspector->datasets, .is_of_run = true, .run_digest = run.dataset_digest};
+    struct data_source data = datasets_source_of_run(&choice);
+    /* The cached model must not hide that the data set was deleted. */
+    if (read_run_parameters(&run, &parameters, error) &&
+        datasets_check_choice(&choice, run_dataset_name(&parameters), error))
+        slot = acquire(inspector, run_id, &parameters, &data, error);
     if (slot && !load_epoch(inspector, slot, run_id, epoch, error)) {
         inspector_release(inspector, slot);
         slot = NULL;
     }
     parameter_set_free(&parameters);
+    run_record_clear(&run);
     return slot;
 }

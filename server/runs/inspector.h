@@ -7,6 +7,7 @@
 #define ATTNLAB_SERVER_RUNS_INSPECTOR_H
 
 #include "core/training/inspection.h"
+#include "server/runs/datasets.h"
 #include "server/store/store.h"
 
 struct inspector;
@@ -17,12 +18,13 @@ struct inspector_slot {
     size_t epoch; /* the epoch whose weights are loaded; STORE_LAST_EPOCH if none are */
 };
 
-struct inspector *inspector_open(struct store *store, struct data_source data, struct error *error);
+/* Store and data sets are borrowed. */
+struct inspector *inspector_open(struct store *store, struct datasets *datasets, struct error *error);
 void inspector_close(struct inspector *inspector);
 
 /* Opens the model of a train run with the weights of `epoch` (or STORE_LAST_EPOCH). ERROR_MISSING if the run
- * or the epoch does not exist, ERROR_CONFLICT if the experiment does not train a model or no epoch has been
- * trained yet. The caller releases it. */
+ * or the epoch does not exist, ERROR_CONFLICT if the experiment does not train a model, if no epoch has been
+ * trained yet, or if the run's data set was deleted. The caller releases it. */
 struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const char *run_id, size_t epoch,
                                              struct error *error);
 /* Opens the model and the data that prepared `train` parameters describe, without weights. `key` identifies

@@ -28,6 +28,8 @@ void run_write_json(struct text *text, const char *key, const struct run_record 
     json_write_string(text, "experiment", run->experiment);
     json_write_string(text, "name", run->name);
     json_write_raw(text, "parameters", run->parameters_json);
+    bool has_dataset = run->dataset_digest != NULL && run->dataset_digest[0] != '\0';
+    json_write_string(text, "dataset_digest", has_dataset ? run->dataset_digest : NULL);
     json_write_string(text, "state", run_state_name(run->state));
     write_progress(text, run->progress_done, run->progress_total, run->progress_unit);
     write_time(text, "created_at", run->created_ms);

@@ -209,10 +209,12 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
     size_t checkpoint_size = 0;
     if (!runs->store->read_checkpoint(runs->store, work->id, &checkpoint, &checkpoint_size, error))
         return false;
+    struct dataset_choice choice = {
+        .datasets = runs->datasets, .is_of_run = true, .run_digest = work->run->record.dataset_digest};
     struct experiment_context context = {
         .parameters = &work->run->parameters,
         .result = json_result_sink(&result),
-        .data = datasets_source(runs->datasets),
+        .data = datasets_source_of_run(&choice),
         .host = {.listener = {.owner = work, .progress = on_progress, .step = on_step, .epoch = on_epoch},
                  .stop = {is_interrupted, work},
                  .seconds_now = seconds_now,

@@ -7,7 +7,7 @@
 enum { CACHE_BYTES_LIMIT = 64 * 1024 * 1024 };
 
 #define DATASET_COLUMNS                                                                                      \
-    "name, format, created_ms, row_count, class_count, word_count, is_text, owner, length(bytes)"
+    "name, format, created_ms, row_count, class_count, word_count, is_text, owner, length(bytes), digest"
 
 static bool read_dataset_row(sqlite3_stmt *row, void *record, struct error *error) {
     struct dataset_record *dataset = record;
@@ -21,6 +21,7 @@ static bool read_dataset_row(sqlite3_stmt *row, void *record, struct error *erro
     dataset->is_text = sqlite3_column_int(row, 6) != 0;
     dataset->owner = column_text(row, 7, &ok, error);
     dataset->size_bytes = (size_t)sqlite3_column_int64(row, 8);
+    snprintf(dataset->digest, sizeof dataset->digest, "%s", (const char *)sqlite3_column_text(row, 9));
     return ok;
 }
 
@@ -33,10 +34,10 @@ static bool store_add_dataset(struct store *store, const struct dataset_record *
     sqlite3_stmt *statement = statement_bind(
         &self->writer, error,
         "INSERT INTO datasets (name, format, created_ms, row_count, class_count, word_count, is_text, owner,"
-        " bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
-        "ttizzzitb", dataset->name, dataset->format, dataset->created_ms, dataset->row_count,
+        " bytes, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        "ttizzzitbt", dataset->name, dataset->format, dataset->created_ms, dataset->row_count,
         dataset->class_count, dataset->word_count, (int64_t)dataset->is_text, dataset->owner, bytes,
-        dataset->size_bytes);
+        dataset->size_bytes, dataset->digest);
     bool ok = statement_run(&self->writer, statement, &changes, error);
     if (ok && changes == 0)
         ok = error_set(error, ERROR_CONFLICT, "there is already a data set %s", dataset->name);
@@ -63,7 +64,14 @@ static bool store_list_datasets(struct store *store, struct dataset_record **dat
     return ok;
 }
 
-static bool store_read_dataset(struct store *store, const char *name, struct dataset_record *dataset,
+static bool store_find_dataset(struct store *store, const char *name, struct dataset_record *dataset,
+                               struct error *error) {
+    return row_find(&sqlite_store_of(store)->reader, &dataset_rows,
+                    "SELECT " DATASET_COLUMNS " FROM datasets WHERE name = ?", "data set", name, dataset,
+                    error);
+}
+
+static bool store_read_dataset(struct store *store, const char *digest, struct dataset_record *dataset,
                                void **bytes, size_t *size, struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->bulk_reader;
     bool ok = true, found = false;
@@ -72,16 +80,17 @@ static bool store_read_dataset(struct store *store, const char *name, struct dat
     *dataset = (struct dataset_record){0};
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = statement_bind(
-        reader, error, "SELECT " DATASET_COLUMNS ", bytes FROM datasets WHERE name = ?", "t", name);
+        reader, error, "SELECT " DATASET_COLUMNS ", bytes FROM datasets WHERE digest = ? LIMIT 1", "t",
+        digest);
     while (statement_next(reader, statement, &ok, error)) {
         found = true;
         ok = read_dataset_row(statement, dataset, error);
         if (ok && bytes != NULL)
-            contents = column_blob(statement, 9, &contents_size, &ok, error);
+            contents = column_blob(statement, 10, &contents_size, &ok, error);
     }
     pthread_mutex_unlock(&reader->mutex);
     if (ok && !found)
-        ok = error_set(error, ERROR_MISSING, "there is no data set %.80s", name);
+        ok = error_set(error, ERROR_MISSING, "there is no data set with the digest %.80s", digest);
     if (!ok) {
         dataset_record_clear(dataset);
         free(contents);
@@ -94,8 +103,50 @@ static bool store_read_dataset(struct store *store, const char *name, struct dat
     return ok;
 }
 
-static bool store_delete_dataset(struct store *store, const char *name, struct error *error) {
-    return row_delete(sqlite_store_of(store), "DELETE FROM datasets WHERE name = ?", "data set", name, error);
+static bool read_id(sqlite3_stmt *row, void *record, struct error *error) {
+    (void)error;
+    column_identifier(row, 0, record);
+    return true;
+}
+
+/* The runs that need this data set: they have not ended, and no other data set has the same contents. */
+static bool list_users(struct connection *writer, const char *name, struct run_ids *users,
+                       struct error *error) {
+    static const struct row_kind id_rows = {ID_SIZE, read_id, NULL};
+    char unfinished[SQLITE_STATES_SIZE];
+    bool ok = true;
+    sqlite_write_unfinished_states(unfinished);
+    sqlite3_stmt *statement = statement_bind(
+        writer, error,
+        "SELECT runs.id FROM runs WHERE runs.state IN (SELECT value FROM json_each(?2)) AND runs.dataset ="
+        " (SELECT digest FROM datasets WHERE name = ?1 AND digest NOT IN"
+        "  (SELECT digest FROM datasets WHERE name <> ?1)) ORDER BY runs.id",
+        "tt", name, unfinished);
+    struct row_list list = statement_list(writer, statement, &id_rows, &ok, error);
+    *users = (struct run_ids){list.items, list.count};
+    return ok;
+}
+
+static bool store_delete_dataset(struct store *store, const char *name, struct run_ids *users,
+                                 struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    int changes = 0;
+    *users = (struct run_ids){0};
+    if (!transaction_begin(self, true, error))
+        return false;
+    bool ok = list_users(&self->writer, name, users, error);
+    if (ok && users->count > 0)
+        ok = error_set(error, ERROR_CONFLICT,
+                       "the data set %.80s is used by %zu runs that have not ended; cancel them first, or "
+                       "wait until they have ended",
+                       name, users->count);
+    ok = ok &&
+         statement_run(&self->writer,
+                       statement_bind(&self->writer, error, "DELETE FROM datasets WHERE name = ?", "t", name),
+                       &changes, error);
+    if (ok && changes == 0)
+        ok = error_set(error, ERROR_MISSING, "there is no data set %.80s", name);
+    return transaction_end(self, ok, error);
 }
 
 static bool store_get_cache(struct store *store, const char *key, void **bytes, size_t *size) {
@@ -123,6 +174,7 @@ static void store_put_cache(struct store *store, const char *key, const void *by
 void sqlite_datasets_install(struct store *store) {
     store->add_dataset = store_add_dataset;
     store->list_datasets = store_list_datasets;
+    store->find_dataset = store_find_dataset;
     store->read_dataset = store_read_dataset;
     store->delete_dataset = store_delete_dataset;
     store->get_cache = store_get_cache;

@@ -15,4 +15,8 @@ void sqlite_events_install(struct store *store);
 bool sqlite_events_insert(struct connection *writer, const struct event_record *events, size_t count,
                           struct error *error);
 
+enum { SQLITE_STATES_SIZE = 4 * RUN_STATE_COUNT + 3 };
+/* Writes the numbers of the states that are not final as a JSON array, for SQLite's json_each. */
+void sqlite_write_unfinished_states(char text[SQLITE_STATES_SIZE]);
+
 #endif

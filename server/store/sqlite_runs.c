@@ -7,7 +7,7 @@
 #define RUN_COLUMNS                                                                                          \
     "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
     " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
-    " attempts, attempted_ms"
+    " attempts, attempted_ms, dataset"
 
 static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     struct run_record *run = record;
@@ -35,20 +35,35 @@ static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     run->owner = column_text(row, 16, &ok, error);
     run->attempts = (size_t)sqlite3_column_int64(row, 17);
     run->attempted_ms = sqlite3_column_int64(row, 18);
+    run->dataset_digest = column_text(row, 19, &ok, error);
     return ok;
 }
 
 static bool insert_run(struct connection *writer, const struct run_record *run, struct error *error) {
     return STATEMENT_EXECUTE(
         writer, error,
-        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?)",
         "tttti"
         "zztiii"
-        "tttzztzi",
+        "tttzztzit",
         run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state, run->progress_done,
         run->progress_total, run->progress_unit, run->created_ms, run->started_ms, run->finished_ms,
         run->result_json, run->error, run->comparison[0] != '\0' ? run->comparison : NULL,
-        run->comparison_variant, run->comparison_seed, run->owner, run->attempts, run->attempted_ms);
+        run->comparison_variant, run->comparison_seed, run->owner, run->attempts, run->attempted_ms,
+        run->dataset_digest);
+}
+
+/* A data set may be deleted between the check of a run's parameters and this transaction. */
+static bool check_dataset(struct connection *writer, const struct run_record *run, struct error *error) {
+    bool ok = true, found = false;
+    if (run->dataset_digest == NULL || run->dataset_digest[0] == '\0')
+        return true;
+    sqlite3_stmt *statement =
+        statement_bind(writer, error, "SELECT 1 FROM datasets WHERE digest = ?", "t", run->dataset_digest);
+    while (statement_next(writer, statement, &ok, error))
+        found = true;
+    return found || (ok && error_set(error, ERROR_CONFLICT, "the run's data set was deleted just now"));
 }
 
 static bool insert_comparison(struct connection *writer, const struct comparison_record *comparison,
@@ -69,7 +84,7 @@ static bool store_add_runs(struct store *store, const struct comparison_record *
         return false;
     bool ok = comparison == NULL || insert_comparison(&self->writer, comparison, error);
     for (size_t i = 0; i < count && ok; i++)
-        ok = insert_run(&self->writer, &runs[i], error);
+        ok = check_dataset(&self->writer, &runs[i], error) && insert_run(&self->writer, &runs[i], error);
     ok = ok && sqlite_events_insert(&self->writer, events, event_count, error);
     return transaction_end(self, ok, error);
 }
@@ -144,24 +159,21 @@ static bool store_list_runs(struct store *store, const struct run_filter *filter
     return ok;
 }
 
-enum { STATES_TEXT_SIZE = 4 * RUN_STATE_COUNT + 3 };
-
-/* Writes the numbers of the states that are not final as a JSON array, for SQLite's json_each. */
-static void write_unfinished_states(char text[STATES_TEXT_SIZE]) {
+void sqlite_write_unfinished_states(char text[SQLITE_STATES_SIZE]) {
     size_t length = 0;
     for (enum run_state state = 0; state < RUN_STATE_COUNT; state++)
         if (!run_state_has_ended(state))
-            length += (size_t)snprintf(text + length, STATES_TEXT_SIZE - length, "%c%d",
+            length += (size_t)snprintf(text + length, SQLITE_STATES_SIZE - length, "%c%d",
                                        length == 0 ? '[' : ',', (int)state);
-    snprintf(text + length, STATES_TEXT_SIZE - length, "]");
+    snprintf(text + length, SQLITE_STATES_SIZE - length, "]");
 }
 
 static bool store_list_unfinished_runs(struct store *store, struct run_record **runs, size_t *count,
                                        struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->bulk_reader;
-    char unfinished[STATES_TEXT_SIZE];
+    char unfinished[SQLITE_STATES_SIZE];
     bool ok = true;
-    write_unfinished_states(unfinished);
+    sqlite_write_unfinished_states(unfinished);
     pthread_mutex_lock(&reader->mutex);
     /* Runs that were running come first, because they have waited longer. */
     sqlite3_stmt *statement =

@@ -45,7 +45,28 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     "ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;",
     /* 5: when a run was last started */
     "ALTER TABLE runs ADD COLUMN attempted_ms INTEGER NOT NULL DEFAULT 0;",
+    /* 6: the contents of data sets, and of the one that each run uses. Runs from before this do not say; one
+     * that has not ended (states 0 and 1) will use the data set that is there now, and a newer data set than
+     * an ended run's is not its own. This is the last time that a clock decides. */
+    "ALTER TABLE datasets ADD COLUMN digest TEXT NOT NULL DEFAULT '';"
+    "UPDATE datasets SET digest = dataset_digest(format, bytes);"
+    "CREATE INDEX datasets_by_digest ON datasets(digest);"
+    "ALTER TABLE runs ADD COLUMN dataset TEXT;"
+    "UPDATE runs SET dataset = CASE WHEN json_extract(parameters, '$.task') IS NULL THEN '' ELSE"
+    " (SELECT digest FROM datasets WHERE datasets.name = json_extract(parameters, '$.task')"
+    "  AND (runs.state IN (0, 1) OR datasets.created_ms <= runs.created_ms)) END"
+    " WHERE json_valid(parameters);",
 };
+
+/* The SQL function dataset_digest(format, bytes). */
+static void digest_dataset(sqlite3_context *context, int count, sqlite3_value **values) {
+    char digest[DATASET_DIGEST_SIZE];
+    const char *format = (const char *)sqlite3_value_text(values[0]);
+    const void *bytes = sqlite3_value_blob(values[1]);
+    (void)count;
+    dataset_digest(format != NULL ? format : "", bytes, (size_t)sqlite3_value_bytes(values[1]), digest);
+    sqlite3_result_text(context, digest, -1, SQLITE_TRANSIENT);
+}
 
 static bool read_integer(sqlite3 *database, const char *query, int *value, struct error *error) {
     sqlite3_stmt *statement = NULL;
@@ -91,6 +112,10 @@ bool schema_migrate(sqlite3 *database, int version, struct error *error) {
         return error_set(error, ERROR_CONFLICT,
                          "it was written by a newer attnlab (schema %d; this one knows up to %d)", found,
                          version);
+    int code = sqlite3_create_function(database, "dataset_digest", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                       NULL, digest_dataset, NULL, NULL);
+    if (code != SQLITE_OK)
+        return sqlite_error_set(error, database, code);
     for (int next = found; next < version; next++)
         if (!migrate_one(database, next, error))
             return false;

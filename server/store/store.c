@@ -24,6 +24,7 @@ void run_record_clear(struct run_record *record) {
     free(record->experiment);
     free(record->name);
     free(record->parameters_json);
+    free(record->dataset_digest);
     free(record->result_json);
     free(record->error);
     free(record->owner);
@@ -52,6 +53,7 @@ bool run_record_copy(struct run_record *copy, const struct run_record *record, s
     copy->experiment = text_copy(record->experiment, &ok);
     copy->name = text_copy(record->name, &ok);
     copy->parameters_json = text_copy(record->parameters_json, &ok);
+    copy->dataset_digest = text_copy(record->dataset_digest, &ok);
     copy->result_json = text_copy(record->result_json, &ok);
     copy->error = text_copy(record->error, &ok);
     copy->owner = text_copy(record->owner, &ok);

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/training/run_host.h"
+#include "server/store/dataset_digest.h"
 #include "server/store/run_state.h"
 #include "server/system/identifier.h"
 
@@ -25,6 +26,8 @@ struct run_record {
     char *experiment;
     char *name;            /* "" if the user gave none */
     char *parameters_json; /* an object, with the defaults filled in */
+    char *dataset_digest;  /* of the user's data set that the run uses; "" if it uses none; NULL if not
+                            * recorded (a run of an older attnlab) */
     enum run_state state;
     size_t progress_done, progress_total;
     char progress_unit[32];
@@ -95,13 +98,20 @@ enum { DATASET_NAME_MAXIMUM = 64 }; /* bytes */
 
 struct dataset_record {
     char name[DATASET_NAME_MAXIMUM + 1];
-    char format[8]; /* its name in the table of formats: "csv" */
+    char digest[DATASET_DIGEST_SIZE]; /* identifies the contents, whatever the name */
+    char format[8];                   /* its name in the table of formats: "csv" */
     int64_t created_ms;
     size_t row_count, class_count, word_count, size_bytes;
     bool is_text;
     char *owner;
 };
 void dataset_record_clear(struct dataset_record *record);
+
+/* Runs by id. `ids` is released with free(). */
+struct run_ids {
+    char (*ids)[ID_SIZE];
+    size_t count;
+};
 
 /* The functions allocate the records and arrays that they return: clear each record, then free() the array.
  * ERROR_MISSING if the thing looked up does not exist; ERROR_UNAVAILABLE on a full disk or failing device,
@@ -112,7 +122,8 @@ struct store {
     /* A number that grows each time the store is opened: the high part of event ids. */
     uint64_t (*generation)(struct store *store);
 
-    /* Adds `count` runs and their comparison, unless it is NULL: either all of them or nothing. */
+    /* Adds `count` runs and their comparison, unless it is NULL: either all of them or nothing.
+     * ERROR_CONFLICT if the contents of a run's data set are no longer stored. */
     bool (*add_runs)(struct store *store, const struct comparison_record *comparison,
                      const struct run_record *runs, size_t count, const struct event_record *events,
                      size_t event_count, struct error *error);
@@ -168,9 +179,14 @@ struct store {
                         struct error *error);
     bool (*list_datasets)(struct store *store, struct dataset_record **datasets, size_t *count,
                           struct error *error);
-    bool (*read_dataset)(struct store *store, const char *name, struct dataset_record *dataset, void **bytes,
-                         size_t *size, struct error *error);
-    bool (*delete_dataset)(struct store *store, const char *name, struct error *error);
+    bool (*find_dataset)(struct store *store, const char *name, struct dataset_record *dataset,
+                         struct error *error);
+    /* A data set with these contents, whatever its name. `bytes` may be NULL, and is released with free(). */
+    bool (*read_dataset)(struct store *store, const char *digest, struct dataset_record *dataset,
+                         void **bytes, size_t *size, struct error *error);
+    /* ERROR_CONFLICT if runs that have not ended use the contents and no other data set has them; the runs
+     * are then in `users`, which is otherwise empty. */
+    bool (*delete_dataset)(struct store *store, const char *name, struct run_ids *users, struct error *error);
 
     /* A cache that may forget: beyond 64 MiB in total it drops the oldest entries. `put` ignores failures. */
     bool (*get_cache)(struct store *store, const char *key, void **bytes, size_t *size);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { Client, isNumber, smallTraining, without } from "../support/client.js";
+import { Client, isNumber, longTraining, smallTraining, until, without } from "../support/client.js";
 import { repository, startDaemon } from "../support/daemon.js";
 
 let daemon, client;
@@ -140,7 +140,37 @@ test("a data set uploaded under a deleted one's name is a new data set", async (
     await client.fetch("api/datasets/again", { method: "DELETE" });
     assert.equal((await upload("again", "text/csv", rows("second"))).status, 201);
     assert.equal((await examples()).examples[0].text, "second a");
-    assert.match((await client.problem(409, `api/runs/${run.id}/attention`)).detail, /again.*deleted/);
+    assert.match((await client.problem(409, `api/runs/${run.id}/attention`)).detail, /again.*deleted.*other contents/);
+    // The same contents are the same data set, whatever its name.
+    assert.equal((await upload("once-more", "text/csv", rows("first"))).status, 201);
+    assert.ok(await client.get(`api/runs/${run.id}/attention`));
+});
+
+test("a run that has not ended keeps its data set, and after that says that it was deleted", async () => {
+    const remove = (name) => client.fetch(`api/datasets/${name}`, { method: "DELETE" });
+    const file = reviews(20100);
+    const { digest } = await (await upload("kept", "text/tab-separated-values", file)).json();
+    const wanted = { ...without(longTraining, "sequence_length"), test_examples: 100, task: "kept" };
+    const runs = [await client.create("api/runs", wanted), await client.create("api/runs", wanted)];
+    assert.equal(runs[0].dataset_digest, digest);
+    const refusal = await client.problem(409, "api/datasets/kept", { method: "DELETE" });
+    assert.match(refusal.detail, /kept is used by 2 runs/);
+    assert.deepEqual(refusal.runs, runs.map(({ id }) => id).sort());
+    // Another copy of the contents is as good.
+    assert.equal((await upload("copy", "text/tab-separated-values", file)).status, 201);
+    assert.equal((await remove("copy")).status, 204);
+    await client.create(`api/runs/${runs[1].id}/cancel`, {}, 200);
+    assert.deepEqual((await client.problem(409, "api/datasets/kept", { method: "DELETE" })).runs, [runs[0].id]);
+    await until(async () => (await client.get(`api/runs/${runs[0].id}/metrics`)).rows.length > 0, "an epoch");
+    await client.create(`api/runs/${runs[0].id}/cancel`, {}, 200);
+    await until(async () => (await client.get(`api/runs/${runs[0].id}`)).finished_at, "the run ends");
+    assert.equal((await remove("kept")).status, 204);
+    for (const what of ["attention", "attention/mean"])
+        assert.match((await client.problem(409, `api/runs/${runs[0].id}/${what}`)).detail, /kept was deleted; add the same file/);
+    const question = { texts: ["This was good"] };
+    assert.match((await client.postProblem(409, `api/runs/${runs[0].id}/predictions`, question)).detail, /kept was deleted/);
+    assert.equal((await upload("kept", "text/tab-separated-values", file)).status, 201);
+    assert.ok(await client.get(`api/runs/${runs[0].id}/attention`));
 });
 
 test("an offset beyond the last example gives an empty table", async () => {

@@ -281,23 +281,47 @@ END_TEST
 
 START_TEST(data_sets_keep_their_bytes) {
     struct dataset_record dataset = {
-        .name = "mine", .format = "csv", .row_count = 2, .size_bytes = 5, .is_text = true, .owner = ""};
+        .name = "mine", .digest = "12", .format = "csv", .size_bytes = 5, .is_text = true, .owner = ""};
+    struct run_ids users;
     struct dataset_record found;
     void *bytes = NULL;
     size_t size = 0;
     ck_assert(store->add_dataset(store, &dataset, "a\0b\nc", &error));
     ck_assert(!store->add_dataset(store, &dataset, "other", &error));
     ck_assert_int_eq(error.code, ERROR_CONFLICT);
-    ck_assert(store->read_dataset(store, "mine", &found, &bytes, &size, &error));
+    ck_assert(store->read_dataset(store, "12", &found, &bytes, &size, &error));
     ck_assert_uint_eq(size, 5);
     ck_assert_mem_eq(bytes, "a\0b\nc", 5);
     ck_assert(found.is_text);
     free(bytes);
     dataset_record_clear(&found);
-    ck_assert(store->delete_dataset(store, "mine", &error));
+    ck_assert(store->delete_dataset(store, "mine", &users, &error));
     error = (struct error){0};
-    ck_assert(!store->delete_dataset(store, "mine", &error));
+    ck_assert(!store->delete_dataset(store, "mine", &users, &error));
     ck_assert_int_eq(error.code, ERROR_MISSING);
+}
+END_TEST
+
+START_TEST(a_data_set_in_use_cannot_be_deleted) {
+    struct dataset_record dataset = {
+        .name = "mine", .digest = "12", .format = "csv", .size_bytes = 1, .owner = ""};
+    struct run_record run = example_run("a");
+    struct run_ids users;
+    run.dataset_digest = "12";
+    ck_assert(!store->add_runs(store, NULL, &run, 1, NULL, 0, &error));
+    ck_assert_int_eq(error.code, ERROR_CONFLICT); /* it was deleted meanwhile */
+    ck_assert(store->add_dataset(store, &dataset, "x", &error));
+    ck_assert(store->add_runs(store, NULL, &run, 1, NULL, 0, &error));
+    error = (struct error){0};
+    ck_assert(!store->delete_dataset(store, "mine", &users, &error));
+    ck_assert_int_eq(error.code, ERROR_CONFLICT);
+    ck_assert_uint_eq(users.count, 1);
+    ck_assert_str_eq(users.ids[0], "a");
+    free(users.ids);
+    run.state = RUN_SUCCEEDED;
+    ck_assert(store->update_run(store, &run, true, NULL, 0, &error));
+    ck_assert(store->delete_dataset(store, "mine", &users, &error));
+    ck_assert_ptr_null(users.ids);
 }
 END_TEST
 
@@ -336,5 +360,6 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, a_comparison_is_deleted_with_its_runs);
     tcase_add_test(tests, events_are_read_in_pieces);
     tcase_add_test(tests, data_sets_keep_their_bytes);
+    tcase_add_test(tests, a_data_set_in_use_cannot_be_deleted);
     tcase_add_test(tests, the_cache_forgets_the_oldest);
 }

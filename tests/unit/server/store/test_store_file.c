@@ -153,6 +153,37 @@ START_TEST(large_results_of_an_older_schema_are_moved_out_of_the_runs) {
 }
 END_TEST
 
+static void assert_dataset(const char *run_id, const char *digest) {
+    struct run_record run;
+    ck_assert(store->find_run(store, run_id, &run, &error));
+    ck_assert(digest != NULL ? run.dataset_digest != NULL && strcmp(run.dataset_digest, digest) == 0
+                             : run.dataset_digest == NULL);
+    run_record_clear(&run);
+}
+
+/* A run holds the data set that it was trained on, as far as an older database tells. */
+START_TEST(runs_of_an_older_schema_get_their_data_sets) {
+    char digest[DATASET_DIGEST_SIZE];
+    dataset_digest("csv", "x", 1, digest);
+    begin_with_schema(5);
+    execute_on_file("INSERT INTO datasets VALUES ('mine','csv',100,1,1,1,1,'',x'78')");
+    execute_on_file(
+        "INSERT INTO runs (id,experiment,name,parameters,state,progress_done,progress_total,progress_unit,"
+        "created_ms,started_ms,finished_ms,comparison_variant,comparison_seed,owner)"
+        " SELECT column1,'train','',column2,column3,0,0,'',column4,0,0,0,0,'' FROM (VALUES"
+        " ('waits','{\"task\":\"mine\"}',0,50),('ended','{\"task\":\"mine\"}',2,150),"
+        " ('older','{\"task\":\"mine\"}',2,50),('drawn','{\"task\":\"reviews\"}',2,150),"
+        " ('other','{}',2,150),('damaged','{',2,150))");
+    store = fixture_open_store();
+    assert_dataset("waits", digest);
+    assert_dataset("ended", digest);
+    assert_dataset("older", NULL);
+    assert_dataset("drawn", NULL);
+    assert_dataset("other", "");
+    assert_dataset("damaged", NULL);
+}
+END_TEST
+
 START_TEST(another_programs_database_is_refused) {
     char path[128], warning[512];
     store->close(store);
@@ -281,6 +312,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, an_older_schema_is_migrated);
     tcase_add_test(tests, an_unknown_run_state_is_reported_as_damage);
     tcase_add_test(tests, large_results_of_an_older_schema_are_moved_out_of_the_runs);
+    tcase_add_test(tests, runs_of_an_older_schema_get_their_data_sets);
     tcase_add_test(tests, another_programs_database_is_refused);
     tcase_add_test(tests, a_damaged_header_is_set_aside);
     tcase_add_test(tests, a_damaged_page_is_set_aside);
