@@ -9,8 +9,11 @@
 const struct export api_events_exports[] = {{.format = FORMAT_EVENTS}, {0}};
 
 /* Where the stream starts: after the last event id of a returning client, from Last-Event-ID (which a browser
- * sends) or ?after=; otherwise at `fresh`. Returns false with a problem if the id is invalid. */
-static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *cursor) {
+ * sends) or ?after=; otherwise at `fresh`. An id beyond `newest` is from another database (the data directory
+ * was replaced, or a damaged database set aside): nothing that the client has is in this one, and it would
+ * wait in vain for the ids to come so far, so it gets what there is from its beginning. Returns false with a
+ * problem if the id is invalid. */
+static bool read_cursor(struct request *request, uint64_t fresh, uint64_t newest, uint64_t *cursor) {
     const char *given = request_header(request, "Last-Event-ID");
     if (!given && parameter_is_set(&request->query, "after"))
         given = parameter_text(&request->query, "after");
@@ -19,7 +22,8 @@ static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *curso
         return true;
     char *end;
     errno = 0;
-    *cursor = strtoull(given, &end, 10);
+    uint64_t id = strtoull(given, &end, 10);
+    *cursor = id <= newest ? id : 0;
     if (*given < '0' || *given > '9' || *end || errno) {
         struct parameter_faults faults = {0};
         parameter_faults_add(&faults, "after", "must be the id of an event; got \"%.40s\"", given);
@@ -33,7 +37,7 @@ static bool read_cursor(struct request *request, uint64_t fresh, uint64_t *curso
 static void answer_stream(struct request *request, const char *run_id, uint64_t fresh) {
     struct error error = {0};
     uint64_t cursor;
-    if (!read_cursor(request, fresh, &cursor))
+    if (!read_cursor(request, fresh, event_log_newest_id(request->service->event_log), &cursor))
         return;
     struct event_stream *stream =
         event_stream_create(&request->service->event_source, request->connection, run_id, cursor, &error);

@@ -64,7 +64,9 @@ static const struct parameter_declaration events_query[] = {
     {.name = "after",
      .type = PARAMETER_TEXT,
      .title = "After",
-     .meaning = "Begin after the event with this id, like the header Last-Event-ID.",
+     .meaning = "Begin after the event with this id, like the header Last-Event-ID; from the start if there "
+                "is no event "
+                "with so high an id.",
      .length_maximum = 32},
 };
 

@@ -50,6 +50,13 @@ test("Last-Event-ID and ?after= resume after any event without a gap or a repeat
     }
     assert.deepEqual(await client.events(`${path}?after=${whole[2].id}`), whole.slice(3));
     assert.deepEqual(await client.events(`${path}?after=0`), whole);
+    // An id that this service has not come to is from another database: the client has none of these events.
+    for (const beyond of [`${2 ** 52}`, "18446744073709551615"]) {
+        assert.deepEqual(await client.events(path, { lastEventId: beyond }), whole);
+        assert.deepEqual(await client.events(`${path}?after=${beyond}`), whole);
+        const [first] = await client.events("api/events", { lastEventId: beyond, enough: (events) => events.length > 0 });
+        assert.equal(first.event, "state");
+    }
     // A browser that reconnects sends the id of its last event, to the address that it was first given.
     assert.deepEqual(await client.events(`${path}?after=${whole[0].id}`, { lastEventId: whole[2].id }), whole.slice(3));
 });

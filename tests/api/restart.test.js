@@ -18,6 +18,31 @@ async function start() {
     return { daemon, client: new Client(daemon.url) };
 }
 
+test("a crowd, slow readers: a stream is resumed in the database that replaced another, from its beginning", async () => {
+    const place = await mkdtemp(path.join(tmpdir(), "attnlab-replaced-"));
+    const begin = async () => {
+        const daemon = await startDaemon({ data: place, args: ["--workers", "1"] });
+        return { daemon, client: new Client(daemon.url) };
+    };
+    let { daemon, client } = await begin();
+    await daemon.stop();
+    ({ daemon, client } = await begin());
+    const first = await client.run(smallTraining);
+    const lastEventId = (await client.events(`api/runs/${first.id}/events`)).at(-1).id;
+    await daemon.stop();
+    for (const name of ["attnlab.sqlite3", "attnlab.sqlite3-wal", "attnlab.sqlite3-shm"])
+        await rm(path.join(place, name), { force: true });
+    ({ daemon, client } = await begin());
+    const { id } = await client.run(smallTraining);
+    const whole = await client.events(`api/runs/${id}/events`);
+    assert.ok(BigInt(whole.at(-1).id) < BigInt(lastEventId), "the ids have not come so far");
+    assert.deepEqual(await client.events(`api/runs/${id}/events`, { lastEventId }), whole);
+    const all = await client.events("api/events", { lastEventId, enough: (events) => events.at(-1).event === "end" });
+    assert.deepEqual([all[0].event, all[0].data.state, all.at(-1).data.id], ["state", "queued", id]);
+    await daemon.stop();
+    await rm(place, { recursive: true });
+});
+
 const losses = ({ rows }) => rows.map(({ epoch, train_loss, test_accuracy }) => [epoch, train_loss, test_accuracy]);
 
 for (const signal of ["SIGTERM", "SIGKILL"]) {

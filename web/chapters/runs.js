@@ -196,7 +196,14 @@ export function mount(root, page) {
         loadMore();
     }
 
+    // While the line was down, runs may have been deleted, or the service started with other data.
+    let isStale = false;
     listen((type, data) => {
+        if (type === "lost") isStale = true;
+        if (type === "open" && isStale) {
+            isStale = false;
+            restart();
+        }
         if (type === "state" || type === "end") hear(data);
         if (type === "epoch" && runs.has(data.run)) {
             lastEpochs.set(data.run, data.epoch);
