@@ -18,6 +18,7 @@ enum { SESSIONS_MAXIMUM = 64 };
 static const int64_t session_ms = (int64_t)ACCESS_SESSION_DAYS * 24 * 60 * 60 * 1000;
 
 static const char sessions_setting[] = "lecturer_sessions";
+static const char address_key_setting[] = "address_key";
 
 /* A session is stored only as a digest of token and cookie: somebody who reads the store cannot use it, and a
  * new token ends all sessions of the old one. */
@@ -35,6 +36,7 @@ struct access {
     struct datasets *datasets;
     struct wrong_tokens *wrong_tokens;
     unsigned char token_digest[SECRET_DIGEST_SIZE];
+    char address_key[SECRET_SIZE];
     char made_file[4200];
     pthread_mutex_t saving; /* held while sessions are changed and stored; requests do not wait for it */
     pthread_mutex_t mutex;
@@ -61,6 +63,25 @@ static bool load_sessions(struct access *access, struct error *error) {
     return true;
 }
 
+/* Reads the key of the addresses' digests, or makes one. If it cannot be stored, as on a full disk, it serves
+ * until the next start: limits by address then begin anew. */
+static bool load_address_key(struct access *access, struct error *error) {
+    char *text = NULL;
+    struct store *store = access->store;
+    if (!store->read_setting(store, address_key_setting, &text, error))
+        return false;
+    bool is_known = text && secret_is_well_formed(text);
+    if (is_known)
+        memcpy(access->address_key, text, SECRET_SIZE);
+    free(text);
+    if (is_known)
+        return true;
+    if (!secret_create(access->address_key, error))
+        return false;
+    store->write_setting(store, address_key_setting, access->address_key, NULL);
+    return true;
+}
+
 struct access *access_open(const struct options *options, struct store *store, struct runs *runs,
                            struct datasets *datasets, struct error *error) {
     struct access *access = calloc(1, sizeof *access);
@@ -76,7 +97,7 @@ struct access *access_open(const struct options *options, struct store *store, s
     pthread_mutex_init(&access->saving, NULL);
     pthread_mutex_init(&access->mutex, NULL);
     access->wrong_tokens = wrong_tokens_open(error);
-    if (!access->wrong_tokens) {
+    if (!access->wrong_tokens || !load_address_key(access, error)) {
         access_close(access);
         return NULL;
     }
@@ -155,6 +176,17 @@ static bool is_session(struct access *access, const char *session) {
     return is_known;
 }
 
+static void digest_address(const struct access *access, const char *address, char text[NETWORK_SIZE]) {
+    char digest[SECRET_DIGEST_TEXT_SIZE];
+    secret_digest_keyed(access->address_key, address, digest);
+    snprintf(text, NETWORK_SIZE, "%.*s", NETWORK_SIZE - 1, digest);
+}
+
+void access_write_network(const struct access *access, const struct caller *caller,
+                          char network[NETWORK_SIZE]) {
+    digest_address(access, caller->network, network);
+}
+
 static void write_owner(const struct access *access, const struct credentials *credentials,
                         struct caller *caller) {
     if (access->options->access == ACCESS_TOKEN && caller->role == ROLE_LECTURER) {
@@ -164,7 +196,9 @@ static void write_owner(const struct access *access, const struct credentials *c
         secret_digest_text(credentials->owner, strlen(credentials->owner), text);
         snprintf(caller->owner, sizeof caller->owner, "cookie-%.32s", text);
     } else {
-        snprintf(caller->owner, sizeof caller->owner, "address-%s", credentials->address);
+        char text[NETWORK_SIZE];
+        digest_address(access, credentials->address, text);
+        snprintf(caller->owner, sizeof caller->owner, "address-%s", text);
     }
 }
 

@@ -36,8 +36,8 @@ enum access_need {
 enum access_role { ROLE_STRANGER, ROLE_STUDENT, ROLE_LECTURER };
 extern const char *const access_role_names[]; /* in that order, NULL-terminated */
 
-/* The owner of a run is OWNER_LECTURER, or a text made from the student's cookie, or, for a client without
- * cookies, one made from its address. In the queue an address takes its turn like any other owner, but it
+/* The owner of a run is OWNER_LECTURER, or a digest of the student's cookie, or, for a client without
+ * cookies, a keyed digest of its address. In the queue an address takes its turn like any other owner, but it
  * gives nobody the rights of an owner. */
 #define OWNER_LECTURER "lecturer"
 enum { OWNER_SIZE = 64 };
@@ -80,6 +80,13 @@ char *access_find_owner(const struct access *access, enum access_need need, cons
                         struct error *error);
 /* Whether the caller may cancel and delete things that belong to `owner`. */
 bool access_owns(const struct access *access, const struct caller *caller, const char *owner);
+
+/* Writes what is kept of the caller's network with a waiting run: a digest under a key that this installation
+ * made for itself, so that it does not match one that was made elsewhere. Somebody who can read the whole
+ * store finds the key too and can try out addresses; therefore the digest is kept only while the run waits.
+ */
+void access_write_network(const struct access *access, const struct caller *caller,
+                          char network[NETWORK_SIZE]);
 
 /* Opens a session if the token is right; fails like access_identify if not. */
 bool access_sign_in(struct access *access, const struct caller *caller, const char *token, char session[],

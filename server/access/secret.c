@@ -4,6 +4,7 @@
 #include "server/system/random_text.h"
 
 #include <nettle/base16.h>
+#include <nettle/hmac.h>
 #include <string.h>
 
 bool secret_create(char secret[SECRET_SIZE], struct error *error) {
@@ -22,9 +23,22 @@ void secret_digest(const void *bytes, size_t size, unsigned char digest[SECRET_D
     sha256_digest(&context, SECRET_DIGEST_SIZE, digest);
 }
 
+static void write_digest(const unsigned char digest[SECRET_DIGEST_SIZE], char text[SECRET_DIGEST_TEXT_SIZE]) {
+    base16_encode_update(text, SECRET_DIGEST_SIZE, digest);
+    text[SECRET_DIGEST_TEXT_SIZE - 1] = '\0';
+}
+
 void secret_digest_text(const void *bytes, size_t size, char text[SECRET_DIGEST_TEXT_SIZE]) {
     unsigned char digest[SECRET_DIGEST_SIZE];
     secret_digest(bytes, size, digest);
-    base16_encode_update(text, sizeof digest, digest);
-    text[SECRET_DIGEST_TEXT_SIZE - 1] = '\0';
+    write_digest(digest, text);
+}
+
+void secret_digest_keyed(const char *key, const char *message, char text[SECRET_DIGEST_TEXT_SIZE]) {
+    struct hmac_sha256_ctx context;
+    unsigned char digest[SECRET_DIGEST_SIZE];
+    hmac_sha256_set_key(&context, strlen(key), (const uint8_t *)key);
+    hmac_sha256_update(&context, strlen(message), (const uint8_t *)message);
+    hmac_sha256_digest(&context, sizeof digest, digest);
+    write_digest(digest, text);
 }

@@ -20,6 +20,9 @@ bool secret_create(char secret[SECRET_SIZE], struct error *error);
 /* Whether a text has the form of a secret. It need not be one that attnlab has made. */
 bool secret_is_well_formed(const char *text);
 void secret_digest(const void *bytes, size_t size, unsigned char digest[SECRET_DIGEST_SIZE]);
+/* The digest of a text under a key, HMAC (RFC 2104) in lower-case hexadecimal: nobody without the key can
+ * find the text by trying out all. */
+void secret_digest_keyed(const char *key, const char *message, char text[SECRET_DIGEST_TEXT_SIZE]);
 /* The digest in lower-case hexadecimal. */
 void secret_digest_text(const void *bytes, size_t size, char text[SECRET_DIGEST_TEXT_SIZE]);
 

@@ -151,6 +151,8 @@ static bool prepare_variant(struct request *request, const struct wanted *wanted
 static void create_comparison(struct request *request, const struct wanted *wanted,
                               const struct parameter_set *sets) {
     const struct student_limits *limits = &request->service->options->student_limits;
+    char network[NETWORK_SIZE];
+    access_write_network(request->service->access, &request->caller, network);
     const struct comparison_request creation = {.experiment = wanted->experiment,
                                                 .name = wanted->name,
                                                 .labels = wanted->labels,
@@ -160,7 +162,7 @@ static void create_comparison(struct request *request, const struct wanted *want
                                                 .parameters = sets,
                                                 .owner = request->caller.owner,
                                                 .queue_limit = limits_find_queue(limits, &request->caller),
-                                                .network = request->caller.network,
+                                                .network = network,
                                                 .network_limit =
                                                     limits_find_network_queue(limits, &request->caller)};
     struct comparison_view view = {0};
@@ -170,7 +172,7 @@ static void create_comparison(struct request *request, const struct wanted *want
         response_add_header(&request->response, "Location", "/api/comparisons/%s", view.record.id);
         comparison_view_clear(&view);
     } else {
-        response_set_error(&request->response, &error);
+        response_set_field_error(&request->response, "variants", &error);
     }
 }
 

@@ -84,15 +84,17 @@ static void create_run(struct request *request, const struct run_request *wanted
 void api_runs_create(struct request *request) {
     static const char *const reserved[] = {"experiment", "name", NULL};
     const struct student_limits *limits = &request->service->options->student_limits;
+    char network[NETWORK_SIZE];
     struct parameter_faults faults = {0};
     struct parameter_set set = {0};
+    access_write_network(request->service->access, &request->caller, network);
     const json_t *object = request->json;
     struct run_request wanted = {.experiment = api_read_experiment(object, &faults),
                                  .parameters = &set,
                                  .name = api_read_text(object, "name", "", &faults),
                                  .owner = request->caller.owner,
                                  .queue_limit = limits_find_queue(limits, &request->caller),
-                                 .network = request->caller.network,
+                                 .network = network,
                                  .network_limit = limits_find_network_queue(limits, &request->caller)};
     bool is_prepared = !wanted.experiment || api_prepare_parameters(request, wanted.experiment, &object, 1,
                                                                     reserved, &set, &faults);

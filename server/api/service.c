@@ -9,6 +9,9 @@
 
 enum { MEGABYTE = 1 << 20, ORDINARY_RUN_BYTES = 64 * MEGABYTE };
 
+/* Of the queue's 1,000 places, those that students cannot take, however many they are. */
+enum { LECTURERS_PLACES = 200 };
+
 static void wake_readers(void *owner, const struct event *event) {
     parking_notify(owner, event->run_id);
 }
@@ -35,7 +38,8 @@ static struct runs_options choose_runs_options(struct service *service) {
     bool has_students = service->options->access == ACCESS_TOKEN;
     return (struct runs_options){.worker_count = workers,
                                  .running_limit_per_owner = has_students ? workers - 1 : 0,
-                                 .favourite_owner = OWNER_LECTURER};
+                                 .favourite_owner = OWNER_LECTURER,
+                                 .queue_kept = has_students ? LECTURERS_PLACES : 0};
 }
 
 static bool open_http(struct service *service, const struct route_table *routes, struct error *error) {

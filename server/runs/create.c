@@ -79,7 +79,7 @@ cleanup:
 static size_t count_waiting(const struct runs *runs, const char *network) {
     size_t count = 0;
     for (const struct active_run *run = runs->active; run != NULL; run = run->next)
-        count += run->record.state == RUN_QUEUED && strcmp(run->network, network) == 0;
+        count += run->record.state == RUN_QUEUED && strcmp(run->record.network, network) == 0;
     for (const struct runs_under_way *under_way = runs->under_way; under_way != NULL;
          under_way = under_way->next)
         count += strcmp(under_way->network, network) == 0 ? under_way->count : 0;
@@ -92,6 +92,10 @@ static bool reserve(struct runs *runs, const char *owner, const struct runs_unde
     if (runs->is_stopping)
         return error_set(error, ERROR_UNAVAILABLE, "the service is ending");
     bool is_bound = wanted->network[0] != '\0';
+    if (is_bound && wanted->count > share->network_limit)
+        return error_set(error, ERROR_TOO_LARGE,
+                         "%zu runs are more than can ever wait: at most %zu from your network address may",
+                         wanted->count, share->network_limit);
     size_t waiting = is_bound ? count_waiting(runs, wanted->network) : 0;
     if (is_bound && waiting + wanted->count > share->network_limit)
         return error_set(error, ERROR_LIMIT,
@@ -120,7 +124,7 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
     bool is_bound = share->network != NULL && share->network_limit > 0;
     struct runs_under_way under_way = {NULL, is_bound ? share->network : "", count};
     for (size_t i = 0; i < count; i++)
-        snprintf(items[i]->network, sizeof items[i]->network, "%s", under_way.network);
+        snprintf(items[i]->record.network, sizeof items[i]->record.network, "%s", under_way.network);
     pthread_mutex_lock(&runs->mutex);
     bool ok = reserve(runs, owner, &under_way, share, error);
     if (ok)

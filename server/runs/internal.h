@@ -15,7 +15,6 @@
 #include "server/runs/workers.h"
 #include "server/store/store.h"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -29,9 +28,8 @@ struct active_run {
     struct parameter_set parameters;
     _Atomic int interruption;
     _Atomic size_t progress_done, progress_total;
-    bool is_suspect;                /* guarded by the lock: waits to be tried alone (suspects.h) */
-    bool is_unsaved;                /* guarded by the lock: has ended, but the end could not be stored yet */
-    char network[INET6_ADDRSTRLEN]; /* the network of the request; "" if no limit applies to it */
+    bool is_suspect; /* guarded by the lock: waits to be tried alone (suspects.h) */
+    bool is_unsaved; /* guarded by the lock: has ended, but the end could not be stored yet */
 };
 
 /* New runs that are being stored and are not in any list yet. */

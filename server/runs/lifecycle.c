@@ -108,7 +108,8 @@ struct runs *runs_open(const struct runs_options *options, struct store *store, 
         .waiting = limit,
         .waiting_per_owner = options->queue_limit_per_owner > 0 ? options->queue_limit_per_owner : limit,
         .out_per_owner = options->running_limit_per_owner,
-        .favourite = options->favourite_owner};
+        .favourite = options->favourite_owner,
+        .kept = options->queue_kept};
     runs->queue = run_queue_create(&limits, error);
     if (runs->queue != NULL && restore_runs(runs, error))
         return runs;

@@ -93,24 +93,67 @@ static void lane_free_if_unused(struct run_queue *queue, struct queue_lane *lane
         lane_free(queue, lane);
 }
 
-bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
-                       struct error *error) {
-    struct queue_lane *lane = lane_find(queue, owner);
+static bool is_favourite(const struct run_queue *queue, const char *owner) {
+    return queue->limits.favourite != NULL && strcmp(queue->limits.favourite, owner) == 0;
+}
+
+static size_t lane_waiting(const struct queue_lane *lane) {
+    return lane != NULL ? lane->length + lane->reserved : 0;
+}
+
+/* The places of the whole queue, and those that all owners but the favourite share. */
+static size_t shared_places(const struct run_queue *queue) {
+    const struct queue_limits *limits = &queue->limits;
+    return limits->kept < limits->waiting ? limits->waiting - limits->kept : 0;
+}
+
+/* The limit on this owner's entries alone. */
+static size_t limit_of_owner(const struct run_queue *queue, size_t own_limit) {
+    size_t limit = queue->limits.waiting_per_owner;
+    return own_limit == 0 || own_limit > limit ? limit : own_limit;
+}
+
+size_t run_queue_most(const struct run_queue *queue, const char *owner, size_t own_limit) {
+    size_t own = limit_of_owner(queue, own_limit);
+    size_t all = is_favourite(queue, owner) ? queue->limits.waiting : shared_places(queue);
+    return own < all ? own : all;
+}
+
+static bool check_places(const struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
+                         struct error *error) {
+    size_t own = lane_waiting(lane_find(queue, owner)), most = run_queue_most(queue, owner, own_limit);
     size_t waiting = queue->length + queue->reserved;
-    size_t own = lane != NULL ? lane->length + lane->reserved : 0;
-    bool is_limited = own_limit != QUEUE_WITHOUT_LIMITS;
-    if (own_limit == 0 || own_limit > queue->limits.waiting_per_owner)
-        own_limit = queue->limits.waiting_per_owner;
-    if (is_limited && own + count > own_limit)
+    if (count > most)
+        return error_set(error, ERROR_TOO_LARGE,
+                         "%zu runs are more than can ever wait: at most %zu of yours may", count, most);
+    if (own + count > limit_of_owner(queue, own_limit))
         return error_set(
             error, ERROR_LIMIT,
             "you have %zu waiting runs, and at most %zu are allowed; try again when some have started", own,
-            own_limit);
-    if (is_limited && waiting + count > queue->limits.waiting)
+            limit_of_owner(queue, own_limit));
+    if (waiting + count > queue->limits.waiting)
         return error_set(
             error, ERROR_LIMIT,
             "%zu runs are waiting, and the queue holds at most %zu; try again when some have started",
             waiting, queue->limits.waiting);
+    if (is_favourite(queue, owner) || queue->limits.favourite == NULL)
+        return true;
+    size_t others = waiting - lane_waiting(lane_find(queue, queue->limits.favourite));
+    if (others + count > shared_places(queue))
+        return error_set(
+            error, ERROR_LIMIT,
+            "%zu runs are waiting, and the last %zu places are the lecturer's; try again when some"
+            " have started",
+            waiting, queue->limits.kept);
+    return true;
+}
+
+bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
+                       struct error *error) {
+    struct queue_lane *lane = lane_find(queue, owner);
+    size_t own = lane_waiting(lane);
+    if (own_limit != QUEUE_WITHOUT_LIMITS && !check_places(queue, owner, count, own_limit, error))
+        return false;
     if (lane == NULL && (lane = lane_create(queue, owner, error)) == NULL)
         return false;
     if (own == 0) { /* a lane that only has entries out moves to the end: it has had its turn */
@@ -164,8 +207,7 @@ static struct queue_entry *lane_take(struct run_queue *queue, struct queue_lane 
 
 static bool lane_may_give(const struct run_queue *queue, const struct queue_lane *lane) {
     const struct queue_limits *limits = &queue->limits;
-    bool is_bound = limits->out_per_owner > 0 &&
-                    (limits->favourite == NULL || strcmp(lane->owner, limits->favourite) != 0);
+    bool is_bound = limits->out_per_owner > 0 && !is_favourite(queue, lane->owner);
     return lane->length > 0 && (!is_bound || lane->out < limits->out_per_owner);
 }
 

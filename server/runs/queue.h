@@ -27,6 +27,7 @@ struct queue_limits {
     size_t waiting, waiting_per_owner;
     size_t out_per_owner;  /* limit on entries taken and not yet left; 0: no limit */
     const char *favourite; /* the owner to whom out_per_owner does not apply, borrowed; NULL: nobody */
+    size_t kept;           /* places of `waiting` that only the favourite may take */
 };
 
 struct run_queue *run_queue_create(const struct queue_limits *limits, struct error *error);
@@ -34,8 +35,11 @@ void run_queue_free(struct run_queue *queue);
 
 /* For runs that were acknowledged before a restart. */
 #define QUEUE_WITHOUT_LIMITS SIZE_MAX
-/* Reserves `count` places; ERROR_LIMIT if there are too few. `own_limit` is a limit for this owner, in
+/* The most places that this owner can ever reserve at once. `own_limit` is a limit for this owner, in
  * addition to the queue's limits; 0 for none. */
+size_t run_queue_most(const struct run_queue *queue, const char *owner, size_t own_limit);
+/* Reserves `count` places. ERROR_LIMIT if there are too few now, ERROR_TOO_LARGE if there can never be that
+ * many (run_queue_most). */
 bool run_queue_reserve(struct run_queue *queue, const char *owner, size_t count, size_t own_limit,
                        struct error *error);
 void run_queue_release(struct run_queue *queue, const char *owner, size_t count);

@@ -21,6 +21,7 @@ struct runs_options {
     size_t queue_limit_per_owner;   /* 0: the same as queue_limit */
     size_t running_limit_per_owner; /* 0: no limit */
     const char *favourite_owner;    /* the owner to whom that limit does not apply, borrowed; NULL: nobody */
+    size_t queue_kept;              /* places in the queue that only that owner may take */
     int64_t attempt_spacing_ms;     /* starts of a run that are closer together count as one; 0: 30 s */
     /* Finds the experiment of an unfinished run from an earlier process; NULL: experiment_find. */
     const struct experiment *(*find_experiment)(const char *name);
@@ -46,14 +47,14 @@ struct run_request {
     const char *owner;                      /* "" if owners are not distinguished */
     size_t queue_limit;                     /* of the owner's waiting runs; 0: only the queue's limits */
     /* A student can easily get a new cookie, and with it become a new owner. So all runs from one network
-     * share this limit of waiting runs. 0: no limit, and this run does not count. Not stored: runs from
-     * before a restart do not count. */
-    const char *network; /* NULL: unknown */
+     * share this limit of waiting runs. 0: no limit, and this run does not count. */
+    const char *network; /* as in struct run_record; NULL: unknown */
     size_t network_limit;
 };
 
-/* ERROR_LIMIT: the queue is full (429). ERROR_UNAVAILABLE: the run cannot be stored, or the service is
- * ending. Fills in `run` with a copy, which the caller clears with run_record_clear. */
+/* ERROR_LIMIT: the queue is full (429). ERROR_TOO_LARGE: so many runs can never wait. ERROR_UNAVAILABLE: the
+ * run cannot be stored, or the service is ending. Fills in `run` with a copy, which the caller clears with
+ * run_record_clear. */
 bool runs_create(struct runs *runs, const struct run_request *request, struct run_record *run,
                  struct error *error);
 bool runs_find(struct runs *runs, const char *id, struct run_record *run, struct error *error);

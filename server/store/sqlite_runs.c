@@ -7,7 +7,7 @@
 #define RUN_COLUMNS                                                                                          \
     "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
     " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
-    " attempts, attempted_ms, dataset"
+    " attempts, attempted_ms, dataset, network"
 
 static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     struct run_record *run = record;
@@ -36,6 +36,7 @@ static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     run->attempts = (size_t)sqlite3_column_int64(row, 17);
     run->attempted_ms = sqlite3_column_int64(row, 18);
     run->dataset_digest = column_text(row, 19, &ok, error);
+    snprintf(run->network, sizeof run->network, "%s", (const char *)sqlite3_column_text(row, 20));
     return ok;
 }
 
@@ -43,15 +44,15 @@ static bool insert_run(struct connection *writer, const struct run_record *run, 
     return STATEMENT_EXECUTE(
         writer, error,
         "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?)",
+        "?, ?)",
         "tttti"
         "zztiii"
-        "tttzztzit",
+        "tttzztzitt",
         run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state, run->progress_done,
         run->progress_total, run->progress_unit, run->created_ms, run->started_ms, run->finished_ms,
         run->result_json, run->error, run->comparison[0] != '\0' ? run->comparison : NULL,
         run->comparison_variant, run->comparison_seed, run->owner, run->attempts, run->attempted_ms,
-        run->dataset_digest);
+        run->dataset_digest, run->network);
 }
 
 /* A data set may be deleted between the check of a run's parameters and this transaction. */
@@ -109,10 +110,10 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
         &self->writer, error,
         "UPDATE runs SET state = ?, progress_done = ?, progress_total = ?, progress_unit = ?, started_ms = ?,"
         " finished_ms = ?, result = ?, error = ?, attempts = ?,"
-        " attempted_ms = ? WHERE id = ?",
-        "izztiittzit", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
+        " attempted_ms = ?, network = ? WHERE id = ?",
+        "izztiittzitt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
         run->started_ms, run->finished_ms, is_large ? NULL : run->result_json, run->error, run->attempts,
-        run->attempted_ms, run->id);
+        run->attempted_ms, run->state == RUN_QUEUED ? run->network : "", run->id);
     bool ok = statement_run(&self->writer, statement, &changes, error);
     if (ok && changes == 0)
         ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);

@@ -56,6 +56,8 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     " (SELECT digest FROM datasets WHERE datasets.name = json_extract(parameters, '$.task')"
     "  AND (runs.state IN (0, 1) OR datasets.created_ms <= runs.created_ms)) END"
     " WHERE json_valid(parameters);",
+    /* 7: whose limit a waiting run counts against */
+    "ALTER TABLE runs ADD COLUMN network TEXT NOT NULL DEFAULT '';",
 };
 
 /* The SQL function dataset_digest(format, bytes). */

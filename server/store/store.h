@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { NETWORK_SIZE = 33 };
+
 /* A run as stored and shown. The record owns its texts (malloc); only those marked may be NULL. */
 struct run_record {
     char id[ID_SIZE];
@@ -40,6 +42,9 @@ struct run_record {
     size_t attempts; /* starts since the last epoch; a start that a clean shutdown cut off does not count, nor
                       * one soon after another */
     int64_t attempted_ms; /* time of the last start that counts */
+    /* A keyed digest of the network that the request came from, kept only while the run waits; "" if no limit
+     * applies to it. */
+    char network[NETWORK_SIZE];
 };
 /* A larger result is stored apart, so that finding a run or listing many does not read it. Records come
  * without it; read_result returns it. */

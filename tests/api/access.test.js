@@ -404,6 +404,55 @@ test("students who discard their cookies still share limits: waiting runs per ad
     await lecturer.post(`api/runs/${blocker.id}/cancel`);
 });
 
+test("students who fill the queue leave the lecturer's places free, and their limits by address survive a restart", async () => {
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    const args = ["--workers", "1", "--access", "token", "--students", "run", "--behind-proxy", "yes", "--student-queued-runs", "1000"];
+    const start = () => startDaemon({ args, env: { ATTNLAB_TOKEN: token }, data });
+    let daemon = await start();
+    const from = (address) => new Browser(daemon.url, { "X-Forwarded-For": address });
+    const asLecturer = () => new Browser(daemon.url, { Authorization: `Bearer ${token}` });
+    const compared = (variants, seeds) => ({
+        ...smallTraining,
+        seeds: [...Array(seeds).keys()],
+        variants: [...Array(variants).keys()].map((i) => ({ label: `${i}` })),
+    });
+    const blocker = await asLecturer().create("api/runs", longTraining);
+    await until(async () => (await asLecturer().get(`api/runs/${blocker.id}`)).state === "running", "the worker is busy");
+    await from("192.0.2.1").create("api/comparisons", compared(20, 25));
+    const full = await from("192.0.2.2").postProblem(429, "api/comparisons", compared(20, 25));
+    assert.match(full.detail, /the last 200 places are the lecturer's/);
+    await from("192.0.2.2").create("api/comparisons", compared(20, 15));
+    assert.equal(await from("192.0.2.3").status("POST", "api/runs", smallTraining), 429);
+    await asLecturer().create("api/comparisons", compared(10, 10));
+
+    await daemon.stop();
+    daemon = await start();
+    const again = await from("192.0.2.1").postProblem(429, "api/runs", smallTraining);
+    assert.match(again.detail, /500 runs from your network address are waiting/);
+    await asLecturer().create("api/runs", smallTraining);
+    await daemon.stop();
+    const stored = await readFile(path.join(data, "attnlab.sqlite3"), "latin1");
+    assert.ok(!stored.includes("192.0.2."), "no address is stored");
+    await rm(data, { recursive: true });
+});
+
+test("a comparison that can never fit among a student's waiting runs is a 422 that says so", async (t) => {
+    const { lecturer, student } = await withToken(t, "--students", "run", "--student-queued-runs-per-address", "15");
+    const one = await student();
+    const compared = (variants, seeds) => ({
+        ...smallTraining,
+        seeds: [...Array(seeds).keys()],
+        variants: [...Array(variants).keys()].map((i) => ({ label: `${i}` })),
+    });
+    const large = await one.postProblem(422, "api/comparisons", compared(7, 3));
+    assert.deepEqual(large.errors.map(({ field }) => field), ["variants"]);
+    assert.match(large.detail, /21 runs are more than can ever wait: at most 15 /);
+    assert.equal(large.headers.get("retry-after"), null);
+    assert.match((await one.postProblem(422, "api/comparisons", compared(8, 2))).detail, /at most 15 from your network address/);
+    await lecturer.postProblem(422, "api/comparisons", compared(32, 32));
+    await one.create("api/comparisons", compared(5, 3));
+});
+
 test("on loopback without --access everybody is the lecturer", async (t) => {
     const { student, stranger } = await withDaemon(t, []);
     const one = await student();

@@ -60,6 +60,50 @@ START_TEST(owners_take_turns) {
 }
 END_TEST
 
+/* The README promises: the queue keeps places for the lecturer. */
+START_TEST(others_together_never_take_the_favourites_places) {
+    const struct queue_limits limits = {
+        .waiting = 8, .waiting_per_owner = 8, .favourite = "lecturer", .kept = 3};
+    run_queue_free(queue);
+    queue = run_queue_create(&limits, &error);
+    ck_assert(run_queue_reserve(queue, "one", 3, 0, NULL));
+    ck_assert(run_queue_reserve(queue, "two", 2, 0, NULL));
+    ck_assert(!run_queue_reserve(queue, "three", 1, 0, &error));
+    ck_assert_int_eq(error.code, ERROR_LIMIT);
+    ck_assert(run_queue_reserve(queue, "lecturer", 3, 0, NULL));
+    error = (struct error){0};
+    ck_assert(!run_queue_reserve(queue, "lecturer", 1, 0, &error));
+    ck_assert_int_eq(error.code, ERROR_LIMIT);
+    run_queue_release(queue, "one", 3);
+    run_queue_release(queue, "two", 2);
+    ck_assert(run_queue_reserve(queue, "lecturer", 5, 0, NULL)); /* all of them */
+    run_queue_release(queue, "lecturer", 8);
+    ck_assert(run_queue_reserve(queue, "lecturer", 4, 0, NULL)); /* its own do not count against the others */
+    ck_assert(run_queue_reserve(queue, "one", 4, 0, NULL));
+    run_queue_release(queue, "lecturer", 4);
+    run_queue_release(queue, "one", 4);
+}
+END_TEST
+
+START_TEST(what_can_never_fit_is_no_matter_of_waiting) {
+    const struct queue_limits limits = {
+        .waiting = 8, .waiting_per_owner = 8, .favourite = "lecturer", .kept = 3};
+    run_queue_free(queue);
+    queue = run_queue_create(&limits, &error);
+    ck_assert_uint_eq(run_queue_most(queue, "one", 0), 5);
+    ck_assert_uint_eq(run_queue_most(queue, "one", 4), 4);
+    ck_assert_uint_eq(run_queue_most(queue, "lecturer", 0), 8);
+    ck_assert(!run_queue_reserve(queue, "one", 5, 4, &error));
+    ck_assert_int_eq(error.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(error.message, "at most 4"));
+    error = (struct error){0};
+    ck_assert(!run_queue_reserve(queue, "lecturer", 9, 0, &error));
+    ck_assert_int_eq(error.code, ERROR_TOO_LARGE);
+    ck_assert(run_queue_reserve(queue, "one", 4, 4, NULL));
+    run_queue_release(queue, "one", 4);
+}
+END_TEST
+
 START_TEST(limits_are_kept) {
     struct item items[8];
     for (int i = 0; i < 5; i++)
@@ -391,6 +435,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, one_owner_is_served_in_order);
     tcase_add_test(tests, owners_take_turns);
     tcase_add_test(tests, limits_are_kept);
+    tcase_add_test(tests, others_together_never_take_the_favourites_places);
+    tcase_add_test(tests, what_can_never_fit_is_no_matter_of_waiting);
     tcase_add_test(tests, one_owner_has_only_so_many_entries_out);
     tcase_add_test(tests, an_owner_who_had_a_turn_comes_after_those_who_had_none);
     tcase_add_test(tests, entries_can_be_taken_out);
