@@ -4,10 +4,10 @@
 #include "core/math/matrix.h"
 #include "core/model/adam.h"
 #include "core/training/checkpoint.h"
+#include "core/training/divergence.h"
 #include "core/training/shards.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +20,7 @@ struct training {
     size_t *order; /* of this epoch's examples */
     unsigned char *checkpoint;
     struct training_state state;
+    double earlier_loss, latest_loss; /* see struct divergence */
 };
 
 static void lay_out(struct training *training, const struct model *model, size_t train_examples,
@@ -90,30 +91,25 @@ static bool all_finite(const float *values, size_t count) {
 }
 
 static bool set_diverged(const struct training *training, const char *what, struct error *error) {
-    return error_set(
-        error, ERROR_DIVERGED,
-        "training diverged: %s at step %llu (epoch %llu). Try a smaller learning_rate than %g, for "
-        "example %g",
-        what, (unsigned long long)training->state.step,
-        (unsigned long long)(training->state.step - 1) / steps_per_epoch(training) + 1,
-        training->settings.learning_rate, fmin(training->settings.learning_rate / 10, 0.005));
+    const struct training_state *state = &training->state;
+    const struct task *task = training->settings.task;
+    struct divergence divergence = {.what = what,
+                                    .step = state->step,
+                                    .epoch = (state->step - 1) / steps_per_epoch(training) + 1,
+                                    .earlier = training->earlier_loss,
+                                    .latest = training->latest_loss,
+                                    .class_count = training->settings.model->class_count,
+                                    .learning_rate = training->settings.learning_rate,
+                                    .examples = &task->train,
+                                    .sequence_length = task->sequence_length};
+    return divergence_set(&divergence, error);
 }
 
-/* Adam's steps have bounded length, so with a far too large learning rate the loss may stay finite but become
- * meaningless. An epoch whose loss is this many times that of guessing (ln of the number of classes) counts
- * as divergence. Ten times would be too strict: the chapter's attention with seed 0 has such an epoch, in
- * PyTorch too, and recovers. */
-static const double divergence_factor = 30;
-
-static bool check_epoch(const struct training *training, double loss, struct error *error) {
-    char what[120];
-    double guessing = log((double)training->settings.model->class_count);
-    if (!all_finite(training->parameters, training->settings.model->parameter_count))
-        return set_diverged(training, "the weights stopped being finite", error);
-    if (training->settings.model->class_count < 2 || loss <= divergence_factor * guessing)
-        return true;
-    snprintf(what, sizeof what, "the mean loss is %.3g, while guessing gives %.2g,", loss, guessing);
-    return set_diverged(training, what, error);
+/* Weights that are not finite make the next loss not finite, even if no step is left that would show it. A
+ * large loss is no failure: PyTorch's programs have such epochs too, and go on. */
+static bool check_weights(const struct training *training, struct error *error) {
+    return all_finite(training->parameters, training->settings.model->parameter_count) ||
+           set_diverged(training, "the weights stopped being finite", error);
 }
 
 static bool evaluate(struct training *training, const struct run_host *host, struct error *error) {
@@ -144,6 +140,9 @@ static bool take_step(struct training *training, const struct run_host *host, si
     state->step++;
     if (!isfinite(loss))
         return set_diverged(training, "the loss stopped being finite", error);
+    if (isnan(training->earlier_loss))
+        training->earlier_loss = loss;
+    training->latest_loss = loss;
     struct adam_factors factors = adam_factors_at(state->step, training->settings.learning_rate);
     shards_update_parameters(shards, training->parameters, training->first_moment, training->second_moment,
                              &factors, &host->parallel);
@@ -158,13 +157,14 @@ static bool train_epoch(struct training *training, const struct run_host *host, 
     size_t examples = training->settings.task->train.count, first, count;
     size_t steps_in_all = training->settings.epochs * steps_per_epoch(training);
     double total = 0;
+    training->earlier_loss = training->latest_loss = training->state.train_loss;
     torch_loader_begin_epoch(loader, training->order);
     while (torch_loader_next_batch(loader, &first, &count)) {
         if (!take_step(training, host, first, count, &total, error))
             return false;
         run_host_report_progress(host, training->state.step, steps_in_all, "steps");
     }
-    if (!check_epoch(training, total / (double)examples, error))
+    if (!check_weights(training, error))
         return false;
     training->state.train_loss = total / (double)examples;
     training->state.epoch++;
