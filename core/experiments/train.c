@@ -126,6 +126,14 @@ static const struct parameter_declaration declarations[] = {
      .default_number = SIGN_TASK_DEFAULT_TEST_EXAMPLES,
      .default_depends = true,
      .default_note = "text: the rest; data of yours: the rest"},
+    {.name = "vocabulary",
+     .type = PARAMETER_CHOICE,
+     .title = "Vocabulary",
+     .meaning =
+         "The rows whose words the model knows. All: as in the lab. Training is better practice: test rows "
+         "then have unknown words, as texts have that are written later (text only).",
+     .choices = setup_vocabulary_choices,
+     .default_text = "all"},
     {.name = "train_seed",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,

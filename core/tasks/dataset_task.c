@@ -166,9 +166,11 @@ static bool copy_decisive(struct dataset_task *own, const struct dataset *datase
 }
 
 static bool copy_text(struct dataset_task *own, const struct dataset *dataset, size_t train_count,
-                      const struct stop_request *stop, struct error *error) {
+                      const struct task_request *request, struct error *error) {
     size_t steps = own->task.sequence_length;
-    own->vocabulary = vocabulary_build(dataset, train_count, steps, error);
+    bool has_all_words = request->vocabulary == TASK_VOCABULARY_ALL;
+    own->vocabulary = vocabulary_build(dataset, has_all_words ? dataset->row_count : train_count,
+                                       has_all_words ? SIZE_MAX : steps, error);
     own->kept_words = word_table_new();
     own->tokens = calloc(own->row_count * steps, sizeof *own->tokens);
     own->words = calloc(own->row_count * steps, sizeof *own->words);
@@ -177,7 +179,7 @@ static bool copy_text(struct dataset_task *own, const struct dataset *dataset, s
         own->texts == NULL || !list_vocabulary(own))
         return false;
     for (size_t row = 0; row < own->row_count; row++) {
-        if (!stop_check(stop, error))
+        if (!stop_check(request->stop, error))
             return false;
         if (!copy_text_row(own, dataset, row))
             return false;
@@ -261,7 +263,7 @@ struct task *dataset_task_open(const struct task_request *request, const struct 
                               .owner = own};
     bool is_text = dataset->kind == DATASET_TEXT;
     if (!copy_classes(own, dataset) ||
-        !(is_text ? copy_text(own, dataset, summary.train_examples, request->stop, error)
+        !(is_text ? copy_text(own, dataset, summary.train_examples, request, error)
                   : copy_numbers(own, dataset))) {
         error_set_memory(error, own->row_count * summary.sequence_length * sizeof(float));
         destroy(&own->task);

@@ -16,6 +16,10 @@
 
 #include <stdint.h>
 
+/* The rows whose words get ids. The lab counts over all rows. Over the training rows alone is better
+ * practice: test rows then hold unknown words, as texts do that are written later. */
+enum task_vocabulary { TASK_VOCABULARY_TRAINING, TASK_VOCABULARY_ALL };
+
 enum { TOKEN_PADDING = 0, TOKEN_UNKNOWN = 1, TOKEN_FIRST_WORD = 2 };
 
 /* One part of the split. Rows have no gaps; the task owns the pointers. */
@@ -52,6 +56,7 @@ struct task_request {
     size_t sequence_length;
     size_t train_examples, test_examples;
     uint64_t train_seed, test_seed;  /* for drawn data: seeds of numpy's stream */
+    enum task_vocabulary vocabulary; /* text */
     const struct stop_request *stop; /* checked at every example; NULL: never */
 };
 

@@ -10,15 +10,14 @@ struct vocabulary {
     struct word_table *words;
 };
 
-struct vocabulary *vocabulary_build(const struct dataset *dataset, size_t train_count, size_t sequence_length,
+struct vocabulary *vocabulary_build(const struct dataset *dataset, size_t rows, size_t tokens,
                                     struct error *error) {
     struct vocabulary *vocabulary = calloc(1, sizeof *vocabulary);
     if (vocabulary == NULL || (vocabulary->words = word_table_new()) == NULL)
         goto out_of_memory;
-    for (size_t row = 0; row < train_count && row < dataset->row_count; row++) {
-        size_t end = dataset->token_start[row + 1];
-        for (size_t i = dataset->token_start[row]; i < end && i < dataset->token_start[row] + sequence_length;
-             i++)
+    for (size_t row = 0; row < rows && row < dataset->row_count; row++) {
+        size_t start = dataset->token_start[row], end = dataset->token_start[row + 1];
+        for (size_t i = start; i < end && i - start < tokens; i++)
             if (word_table_add(vocabulary->words, dataset->tokens[i], strlen(dataset->tokens[i])) ==
                 WORD_TABLE_NONE)
                 goto out_of_memory;

@@ -1,8 +1,8 @@
 /* The words that a model knows, numbered.
  *
  * Id 0 is padding, id 1 is any unknown word, and the words have ids from 2 on, in order of first appearance.
- * A vocabulary is built only from what a model sees of the training part, the first `sequence_length` tokens
- * of every row. A word that appears only after these, or only in the test part, is unknown. */
+ * A vocabulary has the words of all rows; or only what a model sees of the training part, the first
+ * `sequence_length` tokens of every row, and then all other words are unknown. */
 #ifndef ATTNLAB_CORE_TASKS_VOCABULARY_H
 #define ATTNLAB_CORE_TASKS_VOCABULARY_H
 
@@ -13,8 +13,9 @@
 
 struct vocabulary;
 
-/* Builds a vocabulary from rows 0 .. train_count - 1 of a text data set. NULL when out of memory. */
-struct vocabulary *vocabulary_build(const struct dataset *dataset, size_t train_count, size_t sequence_length,
+/* Builds a vocabulary from the first `tokens` tokens of rows 0 .. rows - 1 of a text data set; SIZE_MAX: all
+ * of them. NULL when out of memory. */
+struct vocabulary *vocabulary_build(const struct dataset *dataset, size_t rows, size_t tokens,
                                     struct error *error);
 void vocabulary_free(struct vocabulary *vocabulary);
 

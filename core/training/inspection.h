@@ -94,7 +94,7 @@ struct prediction {
     const float *probabilities; /* [class_count] */
     size_t token_count;         /* text only */
     const char *const *tokens;  /* text only: as the model saw them, truncated to the trained length */
-    const bool *unknown;        /* text only: not in the training vocabulary */
+    const bool *unknown;        /* text only: not in the model's vocabulary */
     size_t layers, heads;       /* 0 without attention */
     size_t length;              /* queries and keys of `attention` */
     const float

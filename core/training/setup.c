@@ -3,9 +3,21 @@
 
 #include "core/model/choices.h"
 
+#include <string.h>
+
 /* Returns 0 if the parameter is not set. */
 static size_t count_of(const struct parameter_set *parameters, const char *name) {
     return parameter_is_set(parameters, name) ? (size_t)parameter_integer(parameters, name) : 0;
+}
+
+const char *const setup_vocabulary_choices[] = {
+    [TASK_VOCABULARY_TRAINING] = "training", [TASK_VOCABULARY_ALL] = "all", NULL};
+
+static enum task_vocabulary vocabulary_of(const struct parameter_set *parameters) {
+    bool is_all =
+        parameter_is_set(parameters, "vocabulary") &&
+        strcmp(parameter_text(parameters, "vocabulary"), setup_vocabulary_choices[TASK_VOCABULARY_ALL]) == 0;
+    return is_all ? TASK_VOCABULARY_ALL : TASK_VOCABULARY_TRAINING;
 }
 
 struct task_request setup_task_request(const struct parameter_set *parameters) {
@@ -16,6 +28,7 @@ struct task_request setup_task_request(const struct parameter_set *parameters) {
         .test_examples = count_of(parameters, "test_examples"),
         .train_seed = count_of(parameters, "train_seed"),
         .test_seed = count_of(parameters, "test_seed"),
+        .vocabulary = vocabulary_of(parameters),
     };
 }
 

@@ -9,8 +9,12 @@
 #include "core/tasks/task.h"
 #include "core/training/training.h"
 
-/* Returns the requested task; parameters that are not set are 0 in it. Borrows the name. */
+/* Returns the requested task; parameters that are not set are 0 in it. Borrows the name. A run stored by a
+ * version that had no parameter `vocabulary` counted the words of its training rows. */
 struct task_request setup_task_request(const struct parameter_set *parameters);
+
+/* The choices of `vocabulary`, NULL-terminated, in the order of enum task_vocabulary. */
+extern const char *const setup_vocabulary_choices[];
 
 /* Builds the model for a task of these sizes. */
 struct model setup_model(const struct parameter_set *parameters, size_t sequence_length, size_t class_count,

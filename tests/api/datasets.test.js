@@ -86,6 +86,19 @@ test("uploaded numbers may have quotes and named classes", async () => {
     assert.ok(isNumber(run.result.test_accuracy, 0, 1));
 });
 
+test("the vocabulary is the lab's, of all rows, or of the training rows alone", async () => {
+    assert.equal((await upload("vocabulary", "text/tab-separated-values", `${reviews(49)}\n1\tA novelty`)).status, 201);
+    const training = { experiment: "train", task: "vocabulary", model: "transformer", width: 8, heads: 2, epochs: 1 };
+    const novelty = async (parameters) => (await client.get(`api/datasets/vocabulary/examples?offset=9&${parameters}`)).examples[0].unknown;
+    const all = await client.run(training);
+    const trained = await client.run({ ...training, vocabulary: "training" });
+    assert.equal(all.parameters.vocabulary, "all");
+    // Two words of the last row, a test row, with 8 numbers each.
+    assert.equal(all.result.parameter_count, trained.result.parameter_count + 2 * 8);
+    assert.deepEqual(await novelty(""), [false, false]);
+    assert.deepEqual(await novelty("vocabulary=training"), [true, true]);
+});
+
 test("HTML and formulas in the data stay plain text", async () => {
     const hostile = '<script>alert("1")</script> =cmd()';
     const body = Array.from({ length: 10 }, (_, i) => `${i % 2}\t${hostile} ${i % 2 ? "good" : "bad"}`).join("\n");

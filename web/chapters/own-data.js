@@ -182,23 +182,12 @@ function exampleTable(dataset, split, examples) {
             { label: "example", numeric: true, cell: (row) => row.index },
             { label: "label", place: "aside", labelled: true, cell: (row) => row.label },
             { label: dataset.kind === "text" ? "text" : "numbers", wide: true, place: "text", cell: asText },
-            // Only the test part has unknown words: the vocabulary consists of the words of the training part.
-            ...(dataset.kind === "text" && split === "test"
-                ? [
-                      {
-                          label: "unknown words",
-                          place: "note",
-                          labelled: true,
-                          cell: (row) => row.tokens.filter((_, index) => row.unknown[index]).join(", "),
-                      },
-                  ]
-                : []),
         ],
         rows: examples,
     }).element;
 }
 
-// The examples as a run sees them: split into two parts, and texts into known and unknown words.
+// The examples as a run sees them, split into two parts.
 function createBrowser(page) {
     const alert = createAlert();
     const slot = h("div");
@@ -289,7 +278,11 @@ function createTrainer(page) {
                 experiment: "train",
                 fixed: { task: dataset.name },
                 main: ["model", "position", "epochs", "seed", "learning_rate"],
-                except: dataset.source === "given" ? ["task", "train_seed", "test_seed"] : ["task"],
+                except: [
+                    "task",
+                    ...(isText ? [] : ["vocabulary"]),
+                    ...(dataset.source === "given" ? ["train_seed", "test_seed"] : []),
+                ],
                 // The lab sheet's model for sentences, the course chapter's for numbers.
                 initial: isText ? { model: SENTENCES.model } : {},
                 situation: situationOf(dataset),

@@ -193,12 +193,14 @@ function createReader(page) {
 }
 
 // The parameters that determine which examples a run sees.
-const examplesOf = ({ sequence_length, train_examples, test_examples, train_seed, test_seed }) => ({
+// Runs of earlier versions, which have no vocabulary, knew the words of their training sentences.
+const examplesOf = ({ sequence_length, train_examples, test_examples, train_seed, test_seed, vocabulary }) => ({
     sequence_length,
     train_examples,
     test_examples,
     train_seed,
     test_seed,
+    vocabulary: vocabulary ?? "training",
 });
 
 const CLAIMS = [

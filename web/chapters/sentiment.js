@@ -171,7 +171,7 @@ export function mount(root, page) {
             h(
                 "p",
                 null,
-                "A word that did not occur in the training sentences is marked unknown; all unknown words look alike to the model. What it was trained on is a few dozen words with one decisive word in each sentence, so irony, negation and anything that needs two words at once are beyond it. Train on ",
+                "A word that the model has no number for is marked unknown; all unknown words look alike to it. It knows the words of all sentences of its data set, as in the lab sheet, or of the training sentences alone (the parameter vocabulary). What it was trained on is a few dozen words with one decisive word in each sentence, so irony, negation and anything that needs two words at once are beyond it. Train on ",
                 h("a", { href: "#own-data" }, "your own data"),
                 ", such as real product reviews, and choose that run above.",
             ),

@@ -121,6 +121,24 @@ START_TEST(data_set_becomes_a_task) {
 }
 END_TEST
 
+/* The lab counts words over all lines, before it cuts the lines to their length. */
+START_TEST(the_vocabulary_of_all_rows_knows_every_word) {
+    struct dataset *dataset = parse(five_rows);
+    struct error error = {0};
+    struct task_request request = {.name = "five", .sequence_length = 4, .vocabulary = TASK_VOCABULARY_ALL};
+    struct task *task = dataset_task_open(&request, dataset, &error);
+    ck_assert_msg(task != NULL, "%s", error.message);
+    ck_assert_uint_eq(task->vocabulary_size, dataset->word_count + TOKEN_FIRST_WORD);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_int_ne(task->test.tokens[i], TOKEN_UNKNOWN);
+        if (task->test.words[i] != NULL)
+            ck_assert_str_eq(task->vocabulary[task->test.tokens[i]], task->test.words[i]);
+    }
+    task->destroy(task);
+    dataset_free(dataset);
+}
+END_TEST
+
 START_TEST(a_decisive_word_may_be_cut_off) {
     struct dataset *dataset = parse(five_rows);
     struct task_request request = {.name = "five", .sequence_length = 3};
@@ -266,6 +284,7 @@ static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, text_splits_into_tokens, 0, sizeof token_cases / sizeof *token_cases);
     tcase_add_test(tests, vocabulary_comes_from_the_training_part);
     tcase_add_test(tests, data_set_becomes_a_task);
+    tcase_add_test(tests, the_vocabulary_of_all_rows_knows_every_word);
     tcase_add_test(tests, a_decisive_word_may_be_cut_off);
     tcase_add_test(tests, split_can_be_asked_for);
     tcase_add_test(tests, numbers_become_a_task);

@@ -3,6 +3,7 @@
 #include "core/parameters/parse.h"
 #include "core/tasks/dataset_parse.h"
 #include "core/training/inspection.h"
+#include "core/training/setup.h"
 #include "tests/reference/golden_lab.h"
 #include "tests/reference/golden_text.h"
 #include "tests/unit/core/experiments/run_experiment.h"
@@ -234,7 +235,22 @@ START_TEST(unknown_words_are_shown) {
 }
 END_TEST
 
+/* A run that an earlier version stored has no parameter `vocabulary`; its weights fit only the vocabulary
+ * that this version built. */
+START_TEST(a_run_stored_without_a_vocabulary_has_that_of_its_training_rows) {
+    struct parameter_set set;
+    struct parameter_faults faults = {0};
+    ck_assert(parameter_set_init(&set, experiment_train.parameters, experiment_train.parameter_count, NULL));
+    parameter_set_from_text(&set, (size_t)parameter_find(&set, "task"), "reviews", &faults);
+    ck_assert_int_eq(setup_task_request(&set).vocabulary, TASK_VOCABULARY_TRAINING);
+    parameter_set_from_text(&set, (size_t)parameter_find(&set, "vocabulary"), "all", &faults);
+    ck_assert_int_eq(setup_task_request(&set).vocabulary, TASK_VOCABULARY_ALL);
+    parameter_set_free(&set);
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
+    tcase_add_test(tests, a_run_stored_without_a_vocabulary_has_that_of_its_training_rows);
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, small_data_set_trains_as_in_pytorch, 0, COUNT_OF(small_cases));
     tcase_add_loop_test(tests, reviews_train_as_in_the_lab, 0, COUNT_OF(lab_runs));
