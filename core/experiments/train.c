@@ -134,6 +134,12 @@ static const struct parameter_declaration declarations[] = {
          "then have unknown words, as texts have that are written later (text only).",
      .choices = setup_vocabulary_choices,
      .default_text = "all"},
+    {.name = "standardise",
+     .type = PARAMETER_BOOLEAN,
+     .title = "Standardise",
+     .meaning =
+         "Gives every column the mean 0 and the deviation 1 of the training rows; for columns on a large "
+         "scale, from which attention learns badly (data of yours, numbers only)."},
     {.name = "train_seed",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
@@ -232,6 +238,8 @@ static void check_sizes(const struct parameter_set *set, const struct task_summa
                         struct parameter_faults *faults) {
     int64_t length = parameter_integer(set, "sequence_length");
     int64_t train = parameter_integer(set, "train_examples"), test = parameter_integer(set, "test_examples");
+    if (parameter_boolean(set, "standardise") && !summary->may_standardise)
+        parameter_faults_add(faults, "standardise", "applies only to data sets of numbers");
     if (summary->class_count < 2)
         parameter_faults_add(faults, "task", "must have at least two classes; it has %zu",
                              summary->class_count);

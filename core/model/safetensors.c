@@ -22,10 +22,12 @@ static size_t write_entry(char *text, const struct tensor *tensor) {
 }
 
 /* Returns the header's length: a multiple of 8, so that the numbers are aligned. */
-static size_t write_header(char *text, const struct model *model) {
+static size_t write_header(char *text, const struct model *model, const char *metadata) {
     struct tensor tensors[MODEL_MAXIMUM_TENSORS];
     size_t count = model_tensors(model, tensors), used = 0;
     text[used++] = '{';
+    if (metadata != NULL)
+        used += (size_t)sprintf(text + used, "\"__metadata__\":%s%s", metadata, count > 0 ? "," : "");
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             text[used++] = ',';
@@ -37,14 +39,15 @@ static size_t write_header(char *text, const struct model *model) {
     return used;
 }
 
-bool safetensors_write(const struct model *model, const float *parameters, void **bytes, size_t *size,
-                       struct error *error) {
+bool safetensors_write(const struct model *model, const float *parameters, const char *metadata, void **bytes,
+                       size_t *size, struct error *error) {
     size_t number_bytes = model->parameter_count * sizeof *parameters;
-    size_t longest_header = MODEL_MAXIMUM_TENSORS * LONGEST_ENTRY + LENGTH_BYTES;
+    size_t longest_header = (MODEL_MAXIMUM_TENSORS + 1) * LONGEST_ENTRY + LENGTH_BYTES +
+                            (metadata == NULL ? 0 : strlen(metadata));
     unsigned char *file = malloc(LENGTH_BYTES + longest_header + number_bytes);
     if (file == NULL)
         return error_set_memory(error, LENGTH_BYTES + longest_header + number_bytes);
-    uint64_t header_bytes = write_header((char *)file + LENGTH_BYTES, model);
+    uint64_t header_bytes = write_header((char *)file + LENGTH_BYTES, model, metadata);
     memcpy(file, &header_bytes, sizeof header_bytes);
     memcpy(file + LENGTH_BYTES + header_bytes, parameters, number_bytes);
     *bytes = file;

@@ -7,8 +7,9 @@
 
 #include "core/model/model.h"
 
-/* Release *bytes with free(). ERROR_MEMORY if memory runs out. */
-bool safetensors_write(const struct model *model, const float *parameters, void **bytes, size_t *size,
-                       struct error *error);
+/* `metadata` is a JSON object whose values are strings, for readers of the file, or NULL. Release *bytes with
+ * free(). ERROR_MEMORY if memory runs out. */
+bool safetensors_write(const struct model *model, const float *parameters, const char *metadata, void **bytes,
+                       size_t *size, struct error *error);
 
 #endif

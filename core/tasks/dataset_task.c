@@ -19,6 +19,7 @@ struct dataset_task {
     size_t row_count;
     int32_t *labels;
     float *values; /* numbers: [row_count][T] */
+    struct standardisation standardisation;
     struct vocabulary *vocabulary;
     struct word_table *kept_words; /* owns the strings that `words` points to */
     int32_t *tokens;               /* text: [row_count][T] */
@@ -54,6 +55,7 @@ bool dataset_task_describe(const struct task_request *request, const struct data
         .example_maximum = dataset->row_count,
         .class_count = dataset->class_count,
         .vocabulary_maximum = is_text ? dataset->word_count + TOKEN_FIRST_WORD : 0,
+        .may_standardise = !is_text,
     };
     if (summary->sequence_length == 0)
         summary->sequence_length = is_text ? DEFAULT_TEXT_LENGTH : dataset->sequence_length;
@@ -86,6 +88,7 @@ static void destroy(struct task *task) {
     word_table_free(own->kept_words);
     free(own->labels);
     free(own->values);
+    free(own->standardisation.mean);
     free(own->tokens);
     free(own->words);
     free(own->decisive);
@@ -116,6 +119,19 @@ static bool copy_numbers(struct dataset_task *own, const struct dataset *dataset
     for (size_t row = 0; row < own->row_count; row++)
         memcpy(own->values + row * steps, dataset->values + row * dataset->sequence_length,
                steps * sizeof *own->values);
+    return true;
+}
+
+static bool standardise(struct dataset_task *own, size_t train_count) {
+    size_t steps = own->task.sequence_length;
+    own->standardisation =
+        (struct standardisation){.steps = steps, .mean = calloc(2 * steps, sizeof(double))};
+    if (own->standardisation.mean == NULL)
+        return false;
+    own->standardisation.deviation = own->standardisation.mean + steps;
+    standardise_measure(&own->standardisation, own->values, train_count);
+    standardise_apply(&own->standardisation, own->values, own->row_count, steps);
+    own->task.standardisation = &own->standardisation;
     return true;
 }
 
@@ -264,7 +280,8 @@ struct task *dataset_task_open(const struct task_request *request, const struct 
     bool is_text = dataset->kind == DATASET_TEXT;
     if (!copy_classes(own, dataset) ||
         !(is_text ? copy_text(own, dataset, summary.train_examples, request, error)
-                  : copy_numbers(own, dataset))) {
+                  : copy_numbers(own, dataset)) ||
+        (request->standardise && !is_text && !standardise(own, summary.train_examples))) {
         error_set_memory(error, own->row_count * summary.sequence_length * sizeof(float));
         destroy(&own->task);
         return NULL;

@@ -13,6 +13,7 @@
 #include "core/stop_request.h"
 #include "core/tasks/data_source.h"
 #include "core/tasks/dataset.h"
+#include "core/tasks/standardise.h"
 
 #include <stdint.h>
 
@@ -40,6 +41,8 @@ struct task {
     const char *const *class_names; /* [class_count] */
     size_t vocabulary_size;         /* text: ids are below this; 0 for numbers */
     const char *const *vocabulary;  /* text: [vocabulary_size] word of each id; "" for padding and unknown */
+    /* Numbers: has been applied to the examples, and must be to every other sequence; NULL: none. */
+    const struct standardisation *standardisation;
     struct example_set train, test;
     /* Text: encodes a new text. Fills tokens[T] and words[T] as in example_set (the words are in *memory,
      * which the caller releases with free()) and sets *count to the number of tokens, at most T. NULL for
@@ -57,6 +60,7 @@ struct task_request {
     size_t train_examples, test_examples;
     uint64_t train_seed, test_seed;  /* for drawn data: seeds of numpy's stream */
     enum task_vocabulary vocabulary; /* text */
+    bool standardise;                /* the user's numbers */
     const struct stop_request *stop; /* checked at every example; NULL: never */
 };
 
@@ -68,6 +72,7 @@ struct task_summary {
     size_t example_maximum; /* the most examples, train and test together; SIZE_MAX if they are drawn */
     size_t class_count;
     size_t vocabulary_maximum; /* an upper bound of vocabulary_size; 0 for numbers */
+    bool may_standardise;      /* whether a request may ask for it */
 };
 
 /* ERROR_MISSING if there is no such task. */

@@ -36,8 +36,8 @@ static void explain(const struct divergence *divergence, double largest, char *t
             snprintf(start, sizeof start,
                      "It was large from the start, %.3g, where guessing gives %.2g: ", divergence->earlier,
                      guessing);
-        snprintf(text, size, "%sthe features reach %.3g. Standardise them or bring them near 1", start,
-                 largest);
+        snprintf(text, size, "%sthe features reach %.3g. Bring them near 1, for example by standardise",
+                 start, largest);
         return;
     }
     advise_smaller_steps(divergence, advice, sizeof advice);
@@ -49,7 +49,7 @@ static void explain(const struct divergence *divergence, double largest, char *t
     else if (largest >= LARGE_FEATURE)
         snprintf(text, size,
                  "This was sudden: one step before, the loss was %.3g. Look for extreme numbers among the "
-                 "features, which reach %.3g; standardise them",
+                 "features, which reach %.3g; or standardise",
                  divergence->latest, largest);
     else
         snprintf(text, size, "This was sudden: one step before, the loss was %.3g. %s", divergence->latest,

@@ -390,6 +390,7 @@ bool inspection_predict_sequence(struct inspection *inspection, const float *val
     }
     memset(inspection->values, 0, steps * sizeof *values);
     memcpy(inspection->values, values, length * sizeof *values);
+    standardise_apply(inspection->setup.task->standardisation, inspection->values, 1, length);
     predict(inspection, length, prediction);
     return true;
 }
@@ -419,7 +420,14 @@ bool inspection_predict_text(struct inspection *inspection, const char *text, st
 
 bool inspection_write_safetensors(struct inspection *inspection, void **bytes, size_t *size,
                                   struct error *error) {
-    return safetensors_write(&inspection->setup.model, inspection->weights, bytes, size, error);
+    const struct standardisation *standardisation = inspection->setup.task->standardisation;
+    char *metadata = NULL;
+    if (standardisation != NULL && (metadata = standardise_describe(standardisation)) == NULL)
+        return error_set_memory(error, standardisation->steps * sizeof(double));
+    bool written =
+        safetensors_write(&inspection->setup.model, inspection->weights, metadata, bytes, size, error);
+    free(metadata);
+    return written;
 }
 
 bool inspection_example(struct inspection *inspection, bool test_split, size_t index,

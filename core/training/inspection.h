@@ -86,7 +86,8 @@ struct attention_mean {
 bool inspection_mean_attention(struct inspection *inspection, struct attention_mean *mean,
                                struct error *error);
 
-/* One prediction. The inspection owns all of it; it is valid until the next call. */
+/* One prediction. A sequence is given as in the data; it is standardised if the run's were. The inspection
+ * owns all of it; it is valid until the next call. */
 struct prediction {
     size_t label; /* index of the largest logit */
     size_t class_count;
@@ -105,7 +106,8 @@ bool inspection_predict_sequence(struct inspection *inspection, const float *val
 bool inspection_predict_text(struct inspection *inspection, const char *text, struct prediction *prediction,
                              struct error *error);
 
-/* Writes the loaded weights in the safetensors format with PyTorch's names. Release *bytes with free(). */
+/* Writes the loaded weights in the safetensors format with PyTorch's names, and in its metadata the mean and
+ * deviation of every column if the run standardised them. Release *bytes with free(). */
 bool inspection_write_safetensors(struct inspection *inspection, void **bytes, size_t *size,
                                   struct error *error);
 

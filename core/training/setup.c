@@ -29,6 +29,8 @@ struct task_request setup_task_request(const struct parameter_set *parameters) {
         .train_seed = count_of(parameters, "train_seed"),
         .test_seed = count_of(parameters, "test_seed"),
         .vocabulary = vocabulary_of(parameters),
+        .standardise =
+            parameter_is_set(parameters, "standardise") && parameter_boolean(parameters, "standardise"),
     };
 }
 
@@ -65,6 +67,8 @@ size_t setup_memory_size(const struct parameter_set *parameters, const struct ta
     size_t bytes_per_step = summary->kind == DATASET_TEXT ? sizeof(int32_t) + sizeof(char *) : sizeof(float);
     size_t examples = add(summary->train_examples, summary->test_examples);
     size_t task = multiply(multiply(examples, summary->sequence_length), bytes_per_step);
+    if (summary->may_standardise) /* mean and deviation of each column */
+        task = add(task, multiply(summary->sequence_length, 2 * sizeof(double)));
     *model =
         setup_model(parameters, summary->sequence_length, summary->class_count, summary->vocabulary_maximum);
     return add(task,

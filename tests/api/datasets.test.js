@@ -99,6 +99,53 @@ test("the vocabulary is the lab's, of all rows, or of the training rows alone", 
     assert.deepEqual(await novelty("vocabulary=training"), [true, true]);
 });
 
+// PyTorch's losses: tests/reference/make_unscaled_golden.py.
+const cases = path.join(repository, "tests/api/cases");
+const unscaled = JSON.parse(await readFile(path.join(cases, "unscaled-golden.json"), "utf8"));
+const unscaledFiles = ["unscaled-10-rows", "unscaled-column"];
+const losses = async (run) => (await client.get(`api/runs/${run.id}/metrics`)).rows.slice(1).map((row) => row.train_loss);
+
+function assertNear(actual, expected, what) {
+    assert.ok(actual.length >= expected.length, what);
+    expected.forEach((value, i) => assert.ok(Math.abs(actual[i] - value) <= 1e-4 * Math.max(1, value), `${what}: ${actual} for ${expected}`));
+}
+
+test("columns that nobody scaled train as in PyTorch, or standardised", async () => {
+    for (const name of unscaledFiles) {
+        const response = await upload(name, "text/csv", await readFile(path.join(cases, `${name}.csv`)));
+        assert.equal(response.status, 201, await response.clone().text());
+        for (const [model, golden] of Object.entries(unscaled[name])) {
+            const training = { experiment: "train", task: name, model, epochs: 6 };
+            const given = await client.run(training);
+            assert.equal(given.state, "succeeded", given.error);
+            const standardised = await client.run({ ...training, standardise: true });
+            assertNear(await losses(standardised), golden.standardised, `${name}, ${model}, standardised`);
+            if (model !== "attention") assertNear(await losses(given), golden["as given"], `${name}, ${model}`);
+            else assert.ok((await losses(given))[0] > 100, "the loss begins large");
+        }
+    }
+});
+
+test("what a standardised run sees, predicts and exports is standardised", async () => {
+    const training = { experiment: "train", task: "unscaled-10-rows", model: "attention", epochs: 2, standardise: true };
+    const run = await client.run(training);
+    const page = await client.get("api/datasets/unscaled-10-rows/examples?split=train&standardise=true");
+    const first = page.examples.map(({ values }) => values[0]);
+    assert.ok(Math.abs(first.reduce((sum, value) => sum + value)) < 1e-5);
+    assert.ok(Math.abs(first.reduce((sum, value) => sum + value * value, 0) / first.length - 1) < 1e-5);
+    const predict = async (sequence) =>
+        (await client.create(`api/runs/${run.id}/predictions`, { sequences: [sequence] }, 200)).predictions[0];
+    // The test rows as they are in the file.
+    const right = [await predict([100800, 0]), await predict([100900, 1])].filter(({ label }, i) => label === "xy"[i]).length;
+    assert.equal(right / 2, run.result.test_accuracy);
+    const bytes = Buffer.from(await (await client.fetch(`api/runs/${run.id}/model.safetensors`)).arrayBuffer());
+    const metadata = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0))).toString()).__metadata__;
+    assert.deepEqual(JSON.parse(metadata.standardise_mean), [100350, 0.5]);
+    assert.equal(JSON.parse(metadata.standardise_deviation)[1], 0.5);
+    const problem = await client.postProblem(422, "api/runs", { ...training, task: "first-element" });
+    assert.match(problem.errors[0].message, /only to data sets of numbers/);
+});
+
 test("HTML and formulas in the data stay plain text", async () => {
     const hostile = '<script>alert("1")</script> =cmd()';
     const body = Array.from({ length: 10 }, (_, i) => `${i % 2}\t${hostile} ${i % 2 ? "good" : "bad"}`).join("\n");

@@ -62,7 +62,7 @@ static void check_written(const uint8_t choices[CHOICES]) {
         abort();
     for (size_t i = 0; i < model.parameter_count; i++)
         parameters[i] = (float)i * 0.25f;
-    if (!safetensors_write(&model, parameters, &written, &size, &error) ||
+    if (!safetensors_write(&model, parameters, NULL, &written, &size, &error) ||
         !safetensors_read(written, size, &file))
         abort();
     size_t count = model_tensors(&model, tensors);

@@ -39,7 +39,7 @@ export function mount(root, page) {
     const form = createForm({
         schema: page.experiment("train").schema,
         main: ["epochs"],
-        except: ["task", "seed", "vocabulary", ...models.ofVariants],
+        except: ["task", "seed", "vocabulary", "standardise", ...models.ofVariants],
         situation: "usual",
         address: page.parameters,
         onChange: changed,

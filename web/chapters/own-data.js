@@ -280,8 +280,8 @@ function createTrainer(page) {
                 main: ["model", "position", "epochs", "seed", "learning_rate"],
                 except: [
                     "task",
-                    ...(isText ? [] : ["vocabulary"]),
-                    ...(dataset.source === "given" ? ["train_seed", "test_seed"] : []),
+                    isText ? "standardise" : "vocabulary",
+                    ...(dataset.source === "given" ? ["train_seed", "test_seed"] : ["standardise"]),
                 ],
                 // The lab sheet's model for sentences, the course chapter's for numbers.
                 initial: isText ? { model: SENTENCES.model } : {},

@@ -42,7 +42,7 @@ export function mount(root, page) {
         experiment: "train",
         fixed: SENTENCES,
         main: ["epochs", "seed", "position"],
-        except: ["task", "model"],
+        except: ["task", "model", "standardise"],
         situation: "text",
         button: "Train",
         slow: true,

@@ -15,9 +15,11 @@ static const struct {
 } sights[] = {
     /* large from the start */
     {104.2, 9158, 0.005, large,
-     "It was large from the start, 104, where guessing gives 0.69: the features reach 2.5e+05. Standardise",
+     "It was large from the start, 104, where guessing gives 0.69: the features reach 2.5e+05. Bring them "
+     "near 1, for example by standardise",
      "learning_rate"},
-    {(double)NAN, (double)NAN, 0.005, large, "the features reach 2.5e+05. Standardise", "learning_rate"},
+    {(double)NAN, (double)NAN, 0.005, large,
+     "the features reach 2.5e+05. Bring them near 1, for example by standardise", "learning_rate"},
     {0.7, 3e30, 5, small,
      "It had grown from 0.7 to 3e+30. Try a smaller learning_rate than 5, for example 0.005", "tandardise"},
     {0.7, 3e30, 5, NULL, "Try a smaller learning_rate than 5, for example 0.005", "tandardise"},

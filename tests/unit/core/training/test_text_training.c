@@ -243,6 +243,7 @@ START_TEST(a_run_stored_without_a_vocabulary_has_that_of_its_training_rows) {
     ck_assert(parameter_set_init(&set, experiment_train.parameters, experiment_train.parameter_count, NULL));
     parameter_set_from_text(&set, (size_t)parameter_find(&set, "task"), "reviews", &faults);
     ck_assert_int_eq(setup_task_request(&set).vocabulary, TASK_VOCABULARY_TRAINING);
+    ck_assert(!setup_task_request(&set).standardise);
     parameter_set_from_text(&set, (size_t)parameter_find(&set, "vocabulary"), "all", &faults);
     ck_assert_int_eq(setup_task_request(&set).vocabulary, TASK_VOCABULARY_ALL);
     parameter_set_free(&set);
