@@ -10,7 +10,7 @@
 
 struct open_connection {
     struct open_connection *previous, *next;
-    int socket;
+    struct front_client client;
     double deadline; /* by clock_seconds() */
 };
 
@@ -20,6 +20,7 @@ struct connections {
     size_t count;
     unsigned long long overdue_count;
     double head_seconds;
+    struct front front; /* used by the HTTP thread alone */
 };
 
 /* Rounds up to whole seconds, so that one wake-up serves many deadlines. */
@@ -36,7 +37,7 @@ static double end_overdue(void *owner) {
     double earliest = INFINITY;
     for (struct open_connection *one = connections->all.next; one != &connections->all; one = one->next) {
         if (one->deadline <= now) {
-            shutdown(one->socket, SHUT_RDWR);
+            shutdown(one->client.socket, SHUT_RDWR);
             one->deadline = INFINITY;
             connections->overdue_count++;
         }
@@ -60,9 +61,18 @@ struct connections *connections_open(double head_seconds, struct error *error) {
     return connections;
 }
 
+void connections_set_refusal(struct connections *connections,
+                             void (*refuse)(void *owner, int socket, bool is_head,
+                                            const struct refusal *refusal),
+                             void *owner) {
+    connections->front.refuse = refuse;
+    connections->front.owner = owner;
+}
+
 void connections_close(struct connections *connections) {
     if (connections) {
         deadline_watch_stop(&connections->watch);
+        front_free(&connections->front);
         free(connections);
     }
 }
@@ -78,9 +88,14 @@ static void add_connection(struct connections *connections, struct MHD_Connectio
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct open_connection *one = info ? calloc(1, sizeof *one) : NULL;
-    *context = one; /* if NULL, there was no memory: the connection has no deadline */
-    if (one) {
-        one->socket = info->connect_fd;
+    if (one && !front_add(&connections->front, &one->client, info->connect_fd)) {
+        free(one);
+        one = NULL;
+    }
+    *context = one;
+    if (!one && info) {
+        shutdown(info->connect_fd, SHUT_RDWR); /* no memory to check what it sends */
+    } else if (one) {
         pthread_mutex_lock(&connections->watch.mutex);
         one->next = &connections->all;
         one->previous = connections->all.previous;
@@ -104,15 +119,33 @@ void connections_notify(void *argument, struct MHD_Connection *connection, void 
         one->next->previous = one->previous;
         connections->count--;
         pthread_mutex_unlock(&connections->watch.mutex);
+        front_remove(&connections->front, &one->client);
         free(one);
         *context = NULL;
     }
 }
 
-void connections_expect(struct connections *connections, struct MHD_Connection *connection, double seconds) {
+static struct open_connection *find_connection(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct open_connection *one = info ? info->socket_context : NULL;
+    return info ? info->socket_context : NULL;
+}
+
+struct front_client *connections_find_client(struct MHD_Connection *connection) {
+    struct open_connection *one = find_connection(connection);
+    return one ? &one->client : NULL;
+}
+
+void connections_complete(struct connections *connections, struct MHD_Connection *connection,
+                          double seconds) {
+    struct front_client *client = connections_find_client(connection);
+    connections_expect(connections, connection, seconds);
+    if (client)
+        front_note_completion(&connections->front, client);
+}
+
+void connections_expect(struct connections *connections, struct MHD_Connection *connection, double seconds) {
+    struct open_connection *one = find_connection(connection);
     if (one) {
         pthread_mutex_lock(&connections->watch.mutex);
         set_deadline(connections, one, seconds);

@@ -3,6 +3,8 @@
 
 #include "server/system/random_text.h"
 
+#include <stdio.h>
+
 enum { BACKGROUND_THREADS = 2 };
 
 bool http_context_open(struct http_context *context, size_t answer_memory, struct error *error) {
@@ -18,6 +20,10 @@ bool http_context_open(struct http_context *context, size_t answer_memory, struc
         return true;
     http_context_close(context);
     return false;
+}
+
+void http_context_name_request(struct http_context *context, char id[REQUEST_ID_SIZE]) {
+    snprintf(id, REQUEST_ID_SIZE, "%s-%lx", context->name, atomic_fetch_add(&context->request_count, 1) + 1);
 }
 
 void http_context_drain(struct http_context *context) {

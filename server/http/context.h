@@ -17,6 +17,8 @@
 
 struct service;
 
+enum { REQUEST_ID_SIZE = 32 };
+
 struct http_context {
     /* Borrowed; set before http_context_open. */
     const struct options *options;
@@ -38,6 +40,8 @@ struct http_context {
 
 /* Large answers may take `answer_memory` bytes together. If it fails, it closes what it had opened. */
 bool http_context_open(struct http_context *context, size_t answer_memory, struct error *error);
+/* Writes a new id: it is in the log and in X-Request-Id. */
+void http_context_name_request(struct http_context *context, char id[REQUEST_ID_SIZE]);
 /* From now on, refuses new work; also wakes all waiting requests. */
 void http_context_drain(struct http_context *context);
 void http_context_close(struct http_context *context);

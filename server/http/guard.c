@@ -37,13 +37,9 @@ static bool is_known_host(const struct options *options, const char *host) {
     return is_address || strcasecmp(name, "localhost") == 0 || is_listed(options->host, name);
 }
 
-/* HTTP/1.0 has no Host, and no current browser uses it. */
-static bool check_host(struct request *request, const char *version) {
+/* Only HTTP/1.0 has no Host (head.c), and no current browser uses it. */
+static bool check_host(struct request *request) {
     const char *host = request_header(request, "Host");
-    if (!host && strcmp(version, "HTTP/1.0") != 0) {
-        response_set_problem(&request->response, 400, "the request has no Host header");
-        return false;
-    }
     if (host && !is_known_host(request->http->options, host)) {
         response_set_problem(&request->response, 421,
                              "this service does not answer to the name %.100s; --host sets its names", host);
@@ -74,7 +70,6 @@ static bool check_not_draining(struct request *request, enum method method) {
     return true;
 }
 
-bool guard_check(struct request *request, enum method method, const char *version) {
-    return check_host(request, version) && check_origin(request, method) &&
-           check_not_draining(request, method);
+bool guard_check(struct request *request, enum method method) {
+    return check_host(request) && check_origin(request, method) && check_not_draining(request, method);
 }

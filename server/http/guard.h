@@ -4,8 +4,7 @@
 
 #include "server/http/request.h"
 
-/* Returns false after setting a problem if the request is refused. `method` and `version` ("HTTP/1.1") are
- * those of the request. */
-bool guard_check(struct request *request, enum method method, const char *version);
+/* Returns false after setting a problem if the request is refused. `method` is that of the request. */
+bool guard_check(struct request *request, enum method method);
 
 #endif

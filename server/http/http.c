@@ -12,6 +12,7 @@
 #include "server/http/gate.h"
 #include "server/http/guard.h"
 #include "server/http/listen.h"
+#include "server/http/refuse.h"
 #include "server/http/request.h"
 #include "server/http/send.h"
 #include "server/system/clock.h"
@@ -31,7 +32,9 @@ enum {
     STREAM_END_SECONDS = 1,
     TRANSFER_BYTES_A_SECOND = 65536, /* the rate at which a slow line carries bodies and answers */
     OTHER_DESCRIPTORS = 64,
-    CONNECTION_MEMORY = 24 * 1024, /* request line and headers must fit into it */
+    /* Holds whatever head.h lets pass, with the next one and the headers of the answer. libmicrohttpd 0.9.75
+     * answers never, or twice, when it runs out of this. */
+    CONNECTION_MEMORY = 32 << 10,
     JSON_BODY_MAXIMUM = 4 << 20,
     DATASET_BODY_MAXIMUM = 64 << 20,
     IGNORED_BODY_MAXIMUM = 64 << 10,
@@ -63,8 +66,7 @@ static size_t body_maximum(const struct request *request) {
 static struct request *create_request(struct http_context *context, struct MHD_Connection *connection) {
     struct request *request = calloc(1, sizeof *request);
     if (request) {
-        snprintf(request->id, sizeof request->id, "%s-%lx", context->name,
-                 atomic_fetch_add(&context->request_count, 1) + 1);
+        http_context_name_request(context, request->id);
         request->http = context;
         request->service = context->service;
         request->connection = connection;
@@ -144,10 +146,9 @@ static void choose_format(struct request *request) {
 }
 
 /* Returns false if the request has already been answered. */
-static bool begin_request(struct request *request, enum method method, const char *path,
-                          const char *version) {
+static bool begin_request(struct request *request, enum method method, const char *path) {
     request->method = method;
-    if (!guard_check(request, method, version))
+    if (!guard_check(request, method))
         return false;
     router_match(&request->match, request->http->routes, method, path);
     if (request->match.route) {
@@ -179,6 +180,9 @@ static void log_request(const struct request *request, double seconds) {
 
 static enum MHD_Result answer(struct request *request) {
     double seconds = clock_seconds() - request->started;
+    struct front_client *client = connections_find_client(request->connection);
+    if (client)
+        front_note_answer(client);
     send_limit(&request->response, &request->http->large_answers);
     log_request(request, seconds);
     response_add_header(&request->response, "X-Request-Id", "%s", request->id);
@@ -280,10 +284,9 @@ static enum MHD_Result take_body(struct request *request, const char *bytes, siz
     return request->discarded > discarded_maximum(request) ? MHD_NO : MHD_YES;
 }
 
-static enum MHD_Result begin_access(struct request *request, enum method method, const char *url,
-                                    const char *version) {
+static enum MHD_Result begin_access(struct request *request, enum method method, const char *url) {
     const char *announced = request_header(request, "Content-Length");
-    if (begin_request(request, method, url, version)) {
+    if (begin_request(request, method, url)) {
         expect_transfer(request, announced ? strtod(announced, NULL) : (double)body_maximum(request));
         return MHD_YES;
     }
@@ -297,11 +300,15 @@ static enum MHD_Result handle_access(void *argument, struct MHD_Connection *conn
                                      const char *method_name, const char *version, const char *upload,
                                      size_t *upload_size, void **state) {
     struct request *request = *state;
+    (void)version;
     if (!request) {
+        const struct front_client *client = connections_find_client(connection);
+        if (!client || !front_has_checked(client))
+            return MHD_NO;
         request = *state = create_request(argument, connection);
         if (!request)
             return MHD_NO;
-        return begin_access(request, method_find(method_name), url, version);
+        return begin_access(request, method_find(method_name), url);
     }
     if (*upload_size > 0)
         return take_body(request, upload, upload_size);
@@ -313,7 +320,7 @@ static void complete_request(void *argument, struct MHD_Connection *connection, 
                              enum MHD_RequestTerminationCode code) {
     struct http_context *context = argument;
     (void)code;
-    connections_expect(context->connections, connection, (double)context->options->idle_timeout);
+    connections_complete(context->connections, connection, (double)context->options->idle_timeout);
     if (*state) {
         free_request(*state);
         *state = NULL;
@@ -353,6 +360,7 @@ struct http *http_start(struct http_context *context, const char *listen, struct
         return NULL;
     }
     http->context = context;
+    connections_set_refusal(context->connections, refuse_request, context);
     int listener = http_listen(listen, http->url, sizeof http->url, error);
     if (listener >= 0) {
         http->daemon = MHD_start_daemon(

@@ -1,9 +1,10 @@
 /* HTTP: the life of a request, from the socket to the answer.
  *
- * One thread of libmicrohttpd serves every connection. For each request http.c finds the route (router),
- * refuses it if it is not allowed (guard, gate), reads query and body (request), lets the route's handler
- * fill in the answer (response, problem) and sends it (send), at once or as a stream of events (stream). Work
- * that would block the thread goes to background; a request that waits is parked.
+ * One thread of libmicrohttpd serves every connection; what it reads has been checked (front). For each
+ * request http.c finds the route (router), refuses it if it is not allowed (guard, gate), reads query and
+ * body (request), lets the route's handler fill in the answer (response, problem) and sends it (send), at
+ * once or as a stream of events (stream). Work that would block the thread goes to background; a request that
+ * waits is parked.
  *
  * May call access, runs (streams follow the event log), formats, system and core. The caller passes in the
  * table of routes with their handlers: nothing here knows the API. Called by api and commands. */

@@ -32,7 +32,7 @@ struct request {
     enum request_phase phase;
     double started; /* clock_seconds() */
 
-    char id[32]; /* in the log and in X-Request-Id */
+    char id[REQUEST_ID_SIZE]; /* in the log and in X-Request-Id */
     enum method method;
     struct caller caller;     /* filled in by gate_check */
     struct route_match match; /* route, path values, format */

@@ -2,11 +2,14 @@
 #include "server/http/send.h"
 
 #include "server/http/problem.h"
+#include "server/http/status.h"
 #include "server/http/stream.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 enum {
     STREAM_BLOCK = 4096, /* holds most events, and is small enough for many readers */
@@ -140,4 +143,32 @@ enum MHD_Result send_response(struct MHD_Connection *connection, struct response
         result = MHD_queue_response(connection, response->status, created);
     MHD_destroy_response(created);
     return result;
+}
+
+static void write_header(struct text *text, const char *name, const char *value) {
+    text_append_format(text, "%s: %s\r\n", name, value);
+}
+
+void send_refusal(int socket, const struct response *response, bool is_head) {
+    struct text text = {0};
+    char date[64];
+    struct tm now;
+    time_t seconds = time(NULL);
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&seconds, &now));
+    text_append_format(&text, "HTTP/1.1 %u %s\r\n", response->status,
+                       status_table[status_find(response->status)].phrase);
+    write_header(&text, "Date", date);
+    write_header(&text, "Connection", "close");
+    for (size_t i = 0; i < sizeof common_headers / sizeof *common_headers; i++)
+        write_header(&text, common_headers[i].name, common_headers[i].value);
+    write_header(&text, "Cache-Control", find_cache_control(response));
+    write_header(&text, "Content-Type", response->content_type);
+    for (size_t i = 0; i < response->header_count; i++)
+        write_header(&text, response->headers[i].name, response->headers[i].value);
+    text_append_format(&text, "Content-Length: %zu\r\n\r\n", response->size);
+    if (!is_head)
+        text_append(&text, response->bytes ? response->bytes : response->borrowed_bytes, response->size);
+    if (!text.failed) /* it fits into an empty socket buffer; a client that fills it misses the answer */
+        (void)!send(socket, text.bytes, text.length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    text_free(&text);
 }

@@ -21,5 +21,7 @@ void send_limit(struct response *response, const struct large_answers *large_ans
 /* Takes over the response's body; the caller may clear the response afterwards. */
 enum MHD_Result send_response(struct MHD_Connection *connection, struct response *response,
                               struct large_answers *large_answers);
+/* Writes a short response to the socket itself, as the last one of its connection. */
+void send_refusal(int socket, const struct response *response, bool is_head);
 
 #endif

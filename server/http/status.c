@@ -13,11 +13,16 @@ const struct status status_table[STATUS_COUNT] = {
     {405, "Method Not Allowed"},
     {409, "Conflict"},
     {413, "Content Too Large"},
+    {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
+    {417, "Expectation Failed"},
     {421, "Misdirected Request"},
     {422, "Unprocessable Content"},
     {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {501, "Not Implemented"},
     {503, "Service Unavailable"},
+    {505, "HTTP Version Not Supported"},
     {500, "Internal Server Error"},
 };
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { STATUS_COUNT = 17 };
+enum { STATUS_COUNT = 22 };
 
 struct status {
     unsigned code;
