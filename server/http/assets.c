@@ -57,8 +57,7 @@ bool assets_find(const char *folder, const char *path) {
     return is_found;
 }
 
-bool assets_answer(const char *folder, const char *path, const char *if_none_match,
-                   struct response *response) {
+bool assets_answer(const char *folder, const char *path, struct response *response) {
     void *bytes = NULL;
     size_t size = 0;
     path = name_index(path);
@@ -69,12 +68,8 @@ bool assets_answer(const char *folder, const char *path, const char *if_none_mat
     const struct asset *asset = find_embedded(path);
     if (!asset)
         return false;
-    if (if_none_match && strstr(if_none_match, asset->etag)) {
-        response_set_empty(response, 304);
-    } else {
-        response_set_borrowed(response, 200, find_content_type(path), asset->begin,
-                              (size_t)(asset->end - asset->begin));
-    }
+    response_set_borrowed(response, 200, find_content_type(path), asset->begin,
+                          (size_t)(asset->end - asset->begin));
     response_add_header(response, "ETag", "%s", asset->etag);
     return true;
 }

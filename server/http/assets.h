@@ -15,9 +15,7 @@ extern const size_t embedded_asset_count;
 
 /* Whether the file exists. If `folder` is NULL, looks only at the built-in files. "/" is the index. */
 bool assets_find(const char *folder, const char *path);
-/* Answers with the file, or with 304 if its ETag is in `if_none_match`. Returns false if there is no such
- * file. */
-bool assets_answer(const char *folder, const char *path, const char *if_none_match,
-                   struct response *response);
+/* Answers with the file. Returns false if there is no such file. */
+bool assets_answer(const char *folder, const char *path, struct response *response);
 
 #endif

@@ -39,7 +39,7 @@ static bool is_known_host(const struct options *options, const char *host) {
 
 /* Only HTTP/1.0 has no Host (head.c), and no current browser uses it. */
 static bool check_host(struct request *request) {
-    const char *host = request_header(request, "Host");
+    const char *host = request_host(request);
     if (host && !is_known_host(request->http->options, host)) {
         response_set_problem(&request->response, 421,
                              "this service does not answer to the name %.100s; --host sets its names", host);
@@ -50,7 +50,7 @@ static bool check_host(struct request *request) {
 
 static bool check_origin(struct request *request, enum method method) {
     const char *origin = request_header(request, "Origin");
-    const char *host = request_header(request, "Host");
+    const char *host = request_host(request);
     if (!origin || !(method & (METHOD_POST | METHOD_DELETE)))
         return true;
     const char *separator = strstr(origin, "://");

@@ -9,6 +9,7 @@
 
 #include "server/access/limits.h"
 #include "server/http/assets.h"
+#include "server/http/conditional.h"
 #include "server/http/gate.h"
 #include "server/http/guard.h"
 #include "server/http/listen.h"
@@ -89,7 +90,9 @@ static void free_request(struct request *request) {
 /* Refuses a path that leads to neither a route nor a file. */
 static void refuse_path(struct request *request, enum method method, const char *path) {
     unsigned allowed = request->match.allowed_methods;
-    if (!allowed && assets_find(request->http->options->web, path))
+    if (strcmp(path, "*") == 0)
+        allowed = METHOD_GET | METHOD_POST | METHOD_DELETE;
+    else if (!allowed && assets_find(request->http->options->web, path))
         allowed = METHOD_GET;
     char list[64];
     method_write_list(allowed, list, sizeof list);
@@ -146,8 +149,9 @@ static void choose_format(struct request *request) {
 }
 
 /* Returns false if the request has already been answered. */
-static bool begin_request(struct request *request, enum method method, const char *path) {
+static bool begin_request(struct request *request, enum method method, const char *url) {
     request->method = method;
+    const char *path = request_take_path(request, url);
     if (!guard_check(request, method))
         return false;
     router_match(&request->match, request->http->routes, method, path);
@@ -156,8 +160,7 @@ static bool begin_request(struct request *request, enum method method, const cha
         return gate_check(request) && check_announced_body(request);
     }
     if (method & (METHOD_GET | METHOD_HEAD) &&
-        assets_answer(request->http->options->web, path, request_header(request, "If-None-Match"),
-                      &request->response))
+        assets_answer(request->http->options->web, path, &request->response))
         return false;
     refuse_path(request, method, path);
     return false;
@@ -178,11 +181,21 @@ static void log_request(const struct request *request, double seconds) {
               route ? route->pattern : "other", route ? route_suffix(route) : "", status, seconds * 1000);
 }
 
+/* A 304 keeps the body: it is not sent, but the Content-Length must be that of the 200 (RFC 9110, 8.6). */
+static void check_condition(struct request *request) {
+    struct response *response = &request->response;
+    const char *if_none_match = request_header(request, "If-None-Match");
+    if (if_none_match && request->method & (METHOD_GET | METHOD_HEAD) && response->status == 200 &&
+        !response->stream && conditional_matches(if_none_match, response_find_header(response, "ETag")))
+        response->status = 304;
+}
+
 static enum MHD_Result answer(struct request *request) {
     double seconds = clock_seconds() - request->started;
     struct front_client *client = connections_find_client(request->connection);
     if (client)
         front_note_answer(client);
+    check_condition(request);
     send_limit(&request->response, &request->http->large_answers);
     log_request(request, seconds);
     response_add_header(&request->response, "X-Request-Id", "%s", request->id);
@@ -191,7 +204,8 @@ static enum MHD_Result answer(struct request *request) {
     statistics_add_bytes(request->http->statistics, request->body.length + request->discarded,
                          request->response.size);
     expect_transfer(request, request->response.stream ? (double)INFINITY : (double)request->response.size);
-    return send_response(request->connection, &request->response, &request->http->large_answers);
+    return send_response(request->connection, &request->response, request->method == METHOD_HEAD,
+                         &request->http->large_answers);
 }
 
 static void run_handler(struct request *request) {
@@ -284,6 +298,8 @@ static enum MHD_Result take_body(struct request *request, const char *bytes, siz
     return request->discarded > discarded_maximum(request) ? MHD_NO : MHD_YES;
 }
 
+/* A refusal is answered once the body has been read, because a client that is still sending may miss it; but
+ * at once if the body is endless, or if the client waits for an answer before it sends one (Expect). */
 static enum MHD_Result begin_access(struct request *request, enum method method, const char *url) {
     const char *announced = request_header(request, "Content-Length");
     if (begin_request(request, method, url)) {
@@ -293,7 +309,7 @@ static enum MHD_Result begin_access(struct request *request, enum method method,
     expect_transfer(request, announced ? strtod(announced, NULL) : (double)discarded_maximum(request));
     request->phase = REQUEST_REFUSED;
     bool is_endless = announced && strtoull(announced, NULL, 10) > discarded_maximum(request);
-    return is_endless ? answer(request) : MHD_YES;
+    return is_endless || request_header(request, "Expect") ? answer(request) : MHD_YES;
 }
 
 static enum MHD_Result handle_access(void *argument, struct MHD_Connection *connection, const char *url,

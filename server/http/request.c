@@ -5,6 +5,7 @@
 #include "server/formats/json_parameters.h"
 
 #include <microhttpd.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *request_path_value(const struct request *request, size_t index) {
@@ -13,6 +14,22 @@ const char *request_path_value(const struct request *request, size_t index) {
 
 const char *request_header(const struct request *request, const char *name) {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+const char *request_host(const struct request *request) {
+    return request->authority[0] ? request->authority : request_header(request, "Host");
+}
+
+const char *request_take_path(struct request *request, const char *url) {
+    const char *authority = strstr(url, "://");
+    if (*url == '/' || !authority)
+        return url;
+    authority += 3;
+    size_t length = strcspn(authority, "/");
+    snprintf(request->authority, sizeof request->authority, "%.*s", (int)length, authority);
+    if (authority[length])
+        return authority + length;
+    return request->method == METHOD_OPTIONS ? "*" : "/";
 }
 
 struct query_visit {

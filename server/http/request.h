@@ -33,6 +33,7 @@ struct request {
     double started; /* clock_seconds() */
 
     char id[REQUEST_ID_SIZE]; /* in the log and in X-Request-Id */
+    char authority[256];      /* of an absolute address, "http://host:port/path"; "": there is none */
     enum method method;
     struct caller caller;     /* filled in by gate_check */
     struct route_match match; /* route, path values, format */
@@ -53,6 +54,10 @@ struct request {
 const char *request_path_value(const struct request *request, size_t index);
 /* The value of a header, or NULL. */
 const char *request_header(const struct request *request, const char *name);
+/* The host and port that the request is for: of its address if that is absolute, else of Host; or NULL. */
+const char *request_host(const struct request *request);
+/* Takes the authority off an absolute address (RFC 9112, 3.2.2). Returns the path in `url`. */
+const char *request_take_path(struct request *request, const char *url);
 
 /* Reads the query and the body as the route declares them. On a fault, sets the response and returns false.
  * With ROUTE_OPEN_QUERY, arguments that the route does not declare are left to its handler. */

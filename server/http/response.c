@@ -83,11 +83,15 @@ void response_add_header(struct response *response, const char *name, const char
     va_end(arguments);
 }
 
-bool response_has_header(const struct response *response, const char *name) {
+const char *response_find_header(const struct response *response, const char *name) {
     for (size_t i = 0; i < response->header_count; i++)
         if (strcmp(response->headers[i].name, name) == 0)
-            return true;
-    return false;
+            return response->headers[i].value;
+    return NULL;
+}
+
+bool response_has_header(const struct response *response, const char *name) {
+    return response_find_header(response, name) != NULL;
 }
 
 void response_clear(struct response *response) {

@@ -45,6 +45,8 @@ void response_set_empty(struct response *response, unsigned status);
 void response_set_stream(struct response *response, struct event_stream *stream);
 void response_add_header(struct response *response, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The value of a header that was added; NULL if there is none. */
+const char *response_find_header(const struct response *response, const char *name);
 bool response_has_header(const struct response *response, const char *name);
 void response_clear(struct response *response);
 

@@ -86,9 +86,28 @@ static const struct {
     {"Cross-Origin-Resource-Policy", "same-origin"},
 };
 
-static struct MHD_Response *create_response(struct response *response, struct large_answers *large_answers) {
+static ssize_t read_nothing(void *argument, uint64_t position, char *buffer, size_t size) {
+    (void)argument, (void)position, (void)buffer, (void)size;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* The headers of a stream. libmicrohttpd 0.9.75 would end them with an empty chunk, which the client would
+ * take for its next answer; so the connection is closed instead. From 1.0.0 on, MHD_RF_HEAD_ONLY_RESPONSE
+ * does it. */
+static struct MHD_Response *create_stream_headers(void) {
+    struct MHD_Response *created =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_nothing, NULL, NULL);
+    if (created)
+        MHD_set_response_options(created, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    return created;
+}
+
+static struct MHD_Response *create_response(struct response *response, bool is_head,
+                                            struct large_answers *large_answers) {
     struct MHD_Response *created = NULL;
-    if (response->stream) {
+    if (response->stream && is_head) {
+        created = create_stream_headers();
+    } else if (response->stream) {
         created = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, event_stream_read,
                                                     response->stream, event_stream_free_callback);
         if (created)
@@ -106,13 +125,9 @@ static struct MHD_Response *create_response(struct response *response, struct la
     return created;
 }
 
+/* What has an ETag may be kept, and must be revalidated. */
 static const char *find_cache_control(const struct response *response) {
-    for (size_t i = 0; i < response->header_count; i++) {
-        const char *name = response->headers[i].name;
-        if (name[0] == 'E' && name[1] == 'T') /* ETag: may be cached, must be revalidated */
-            return "no-cache";
-    }
-    return "no-store";
+    return response_has_header(response, "ETag") ? "no-cache" : "no-store";
 }
 
 /* Returns false if there is no memory for all headers: an answer is not sent without them. */
@@ -132,10 +147,10 @@ static bool add_headers(struct MHD_Response *created, const struct response *res
     return is_added;
 }
 
-enum MHD_Result send_response(struct MHD_Connection *connection, struct response *response,
+enum MHD_Result send_response(struct MHD_Connection *connection, struct response *response, bool is_head,
                               struct large_answers *large_answers) {
     bool is_stream = response->stream != NULL;
-    struct MHD_Response *created = create_response(response, large_answers);
+    struct MHD_Response *created = create_response(response, is_head, large_answers);
     if (!created)
         return MHD_NO;
     enum MHD_Result result = MHD_NO;

@@ -206,6 +206,9 @@ test("what is unusual but right is served", async () => {
         "names in other cases, and no blank after the colon": ["GET /api/health HTTP/1.1\r\nhOST:localhost\r\nCONNECTION:\t CLOSE \r\n\r\n", 200],
         "an address with a port": [last.replace("localhost", "[::1]:8080"), 200],
         "letters beyond ASCII in a value": [last.replace("Connection", "X-A: \xe9t\xe9\r\nConnection"), 200],
+        "an absolute address": [`GET http://localhost:${port}/api/health HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n`, 200],
+        "an absolute address without a path": ["GET HTTP://LOCALHOST HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 200],
+        "an absolute address with a foreign host": ["GET http://elsewhere.example/api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 421],
         "a query of 90 arguments": [`GET /api/experiments?${"&".repeat(89)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, 200],
         "a body in chunks with extensions and a trailer": [post("Transfer-Encoding: Chunked\r\nConnection: close\r\n", `${size};a=b;c="d"\r\n${body}\r\n000\r\nX-Sum: 1\r\n\r\n`), 201],
         "a body of a GET": ["GET /api/health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}", 200],
@@ -221,6 +224,26 @@ test("what is unusual but right is served", async () => {
     }
 });
 
+test("an absolute address is the origin that a page must have", async () => {
+    const from = (origin) => `POST http://localhost:1234/api/runs/none/cancel HTTP/1.1\r\nHost: elsewhere.example\r\nOrigin: ${origin}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+    assert.match((await exchange(from("http://elsewhere.example"))).text, /^HTTP\/1\.1 403 /);
+    assert.match((await exchange(from("http://localhost:1234"))).text, /^HTTP\/1\.1 404 /);
+});
+
+test("HEAD of a stream sends headers only, and no keep-alive client takes anything for its next answer", async () => {
+    const run = await client.run(smallTraining);
+    for (const path of ["/api/events", `/api/runs/${run.id}/events`]) {
+        const { text, isClosed } = await exchange(`HEAD ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n${health}`);
+        const [head, ...rest] = parseAnswers(text, ["HEAD", "GET"]);
+        assert.equal(head.status, 200);
+        assert.equal(head.headers["content-type"], "text/event-stream");
+        assert.equal(head.headers["content-length"], undefined);
+        if (isClosed) assert.deepEqual([head.headers.connection, rest.length], ["close", 0]);
+        else assert.deepEqual(rest.map(({ status }) => status), [200]);
+    }
+    assert.match(await client.text("metrics"), /^attnlab_event_streams 0$/m);
+});
+
 test("HEAD answers what GET answers, without the body", async () => {
     const run = await client.run(smallTraining);
     for (const path of ["/", "/api/health", `/api/runs/${run.id}`, `/api/runs/${run.id}/metrics.csv`, "/api/nothing"]) {
@@ -231,6 +254,58 @@ test("HEAD answers what GET answers, without the body", async () => {
         for (const name of ["content-type", "content-length", "etag"]) assert.equal(head.headers[name], got.headers[name], `${path} ${name}`);
         assert.equal(next.status, 200);
     }
+});
+
+test("If-None-Match: lists, weak tags and * give 304, with the length of the 200 or none", async () => {
+    const { headers } = await client.fetch("style.css");
+    const [etag, length] = [headers.get("etag"), headers.get("content-length")];
+    const ask = async (value, method = "GET", path = "style.css") => {
+        const { text } = await exchange(`${method} /${path} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: ${value}\r\n\r\n${last}`);
+        const [answer, next] = parseAnswers(text, [method]);
+        assert.equal(next.status, 200);
+        return answer;
+    };
+    for (const value of [etag, `W/${etag}`, `"x", ${etag}`, `"x",W/"y" , W/${etag}, "z"`, "*", `"${"x, y"}", ${etag}`]) {
+        for (const method of ["GET", "HEAD"]) {
+            const answer = await ask(value, method);
+            assert.equal(answer.status, 304, value);
+            assert.equal(answer.headers.etag, etag);
+            assert.ok([undefined, length].includes(answer.headers["content-length"]), `${answer.headers["content-length"]} for ${length}`);
+        }
+    }
+    for (const value of ['"x"', etag.slice(1), `"x${etag.slice(1)}`, `"x" ${etag.slice(0, -1)}`, "", `w/${etag}`]) {
+        assert.equal((await ask(value)).status, 200, value);
+    }
+    assert.equal((await ask("*", "GET", "api/health")).status, 304);
+    assert.equal((await ask(etag, "GET", "api/health")).status, 200);
+    assert.equal((await ask("*", "GET", "api/nothing")).status, 404);
+});
+
+test("OPTIONS of the service and of a path are 204 with Allow", async () => {
+    const ask = async (target) => parseAnswers((await exchange(`OPTIONS ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).text)[0];
+    for (const [target, allow] of [["*", "GET, HEAD, POST, DELETE, OPTIONS"], ["http://localhost", "GET, HEAD, POST, DELETE, OPTIONS"], ["/api/runs", "GET, HEAD, POST, OPTIONS"], ["/style.css", "GET, HEAD, OPTIONS"]]) {
+        const { status, headers } = await ask(target);
+        assert.deepEqual([status, headers.allow, headers["content-length"]], [204, allow, undefined], target);
+    }
+    assert.equal((await ask("/api/nothing")).status, 404);
+});
+
+test("Expect: 100-continue gets 100 for a body that is wanted, and for one that is refused the final answer alone", async () => {
+    const body = '{"experiment":"attention-steps"}';
+    const expecting = (path, headers) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Expect: 100-continue\r\nConnection: close\r\n\r\n`;
+    const good = expecting("/api/runs", `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`);
+    const asked = await exchange(good, { enough: (text) => text.includes("\r\n\r\n") });
+    assert.equal(asked.text, "HTTP/1.1 100 Continue\r\n\r\n");
+    const { text } = await exchange([good, body]);
+    assert.deepEqual(parseAnswers(text).map(({ status }) => status), [100, 201]);
+    const bad = {
+        404: expecting("/api/nothing", "Content-Length: 10\r\n"),
+        405: expecting("/api/health", "Content-Length: 10\r\n"),
+        413: expecting("/api/runs", "Content-Type: application/json\r\nContent-Length: 9000000\r\n"),
+        415: expecting("/api/runs", "Content-Type: text/plain\r\nContent-Length: 10\r\n"),
+        421: expecting("/api/runs", "Content-Length: 10\r\n").replace("localhost", "elsewhere.example"),
+    };
+    for (const [status, bytes] of Object.entries(bad)) await refused(status, bytes, Number(status));
 });
 
 test("requests that come in one piece are answered in order, whatever their bodies", async () => {
