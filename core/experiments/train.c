@@ -345,7 +345,8 @@ static bool report(const struct experiment_context *context, const struct traini
     result_integer(sink, "steps", (int64_t)outcome->steps);
     bool ok = true;
     if (model_attention_layer_count(model) > 0) {
-        struct inspection *inspection = inspection_open(context->parameters, &context->data, error);
+        struct inspection *inspection =
+            inspection_open(context->parameters, &context->data, &context->host.stop, error);
         ok = inspection != NULL &&
              inspection_load_weights(inspection, training_parameters(training), model->parameter_count,
                                      error) &&

@@ -14,6 +14,7 @@ static struct task *open_task(const struct task_request *request, struct error *
 const struct task_maker task_last_element = {
     .name = "last-element",
     .summary = "standard normal numbers, labelled by the sign of the last one",
+    .draws_in_order = true,
     .describe = sign_task_describe,
     .open = open_task,
 };

@@ -90,6 +90,7 @@ struct task_maker {
     const char *summary; /* describes the examples to people */
     /* The decisive words of each class, as NULL-terminated lists; NULL if no single word decides. */
     const char *const *decisive_words[2];
+    bool draws_in_order; /* an example does not depend on how many follow it, nor on the other split */
     void (*describe)(const struct task_request *request, struct task_summary *summary);
     struct task *(*open)(const struct task_request *request, struct error *error);
 };

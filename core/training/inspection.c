@@ -21,6 +21,7 @@ struct inspection {
     struct arena arena;
     struct model_workspace workspace;
     const struct kernels *kernels;
+    const struct stop_request *stop;
     float *weights;
     /* The current example, as the model reads it. */
     float *values;
@@ -79,13 +80,13 @@ static void label_steps(struct inspection *inspection) {
 }
 
 struct inspection *inspection_open(const struct parameter_set *parameters, const struct data_source *data,
-                                   struct error *error) {
+                                   const struct stop_request *stop, struct error *error) {
     struct inspection *inspection = calloc(1, sizeof *inspection);
     if (inspection == NULL) {
         error_set_memory(error, sizeof *inspection);
         return NULL;
     }
-    if (!setup_open(&inspection->setup, parameters, data, NULL, error) ||
+    if (!setup_open(&inspection->setup, parameters, data, stop, error) ||
         !arena_init(&inspection->arena, inspection_memory_size(&inspection->setup.model), error)) {
         inspection_close(inspection);
         return NULL;
@@ -104,6 +105,10 @@ void inspection_close(struct inspection *inspection) {
     arena_free(&inspection->arena);
     free(inspection->encoded);
     free(inspection);
+}
+
+void inspection_set_stop(struct inspection *inspection, const struct stop_request *stop) {
+    inspection->stop = stop;
 }
 
 size_t inspection_weight_count(const struct inspection *inspection) {
@@ -341,8 +346,10 @@ bool inspection_mean_attention(struct inspection *inspection, struct attention_m
     if (sums == NULL)
         return error_set_memory(error, steps * sizeof *sums);
     bool ok = check_attention(inspection, 0, 0, INSPECTION_HEAD_MEAN, error);
-    for (size_t i = 0; ok && i < examples; i++)
+    for (size_t i = 0; ok && i < examples; i++) {
         add_example_sums(inspection, i, sums);
+        ok = stop_check(inspection->stop, error);
+    }
     if (ok)
         summarise_mean(inspection, sums, examples, mean);
     free(sums);

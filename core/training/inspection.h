@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/parameters/set.h"
+#include "core/stop_request.h"
 #include "core/tasks/data_source.h"
 
 #include <stddef.h>
@@ -22,10 +23,14 @@ size_t inspection_memory_size(const struct model *model);
 
 enum { INSPECTION_HEAD_MEAN = -1 };
 
-/* `parameters` are those of a train run, checked and complete. Returns NULL on failure. */
+/* `parameters` are those of a train run, checked and complete. `stop` interrupts the drawing of the examples,
+ * and may be NULL. Returns NULL on failure. */
 struct inspection *inspection_open(const struct parameter_set *parameters, const struct data_source *data,
-                                   struct error *error);
+                                   const struct stop_request *stop, struct error *error);
 void inspection_close(struct inspection *inspection);
+/* From now on, questions that take many examples fail with ERROR_CANCELLED once `stop` (borrowed; NULL:
+ * never) is requested. */
+void inspection_set_stop(struct inspection *inspection, const struct stop_request *stop);
 
 size_t inspection_weight_count(const struct inspection *inspection);
 /* The number of attention layers and of heads in each; 0 if the model has no attention. */

@@ -148,8 +148,8 @@ void api_attention_get(struct request *request) {
         return;
     question.head = is_mean ? INSPECTION_HEAD_MEAN : (int)head;
     struct inspector *inspector = request->service->inspector;
-    struct inspector_slot *slot =
-        inspector_acquire_run(inspector, request_path_value(request, 0), question.epoch, &error);
+    struct inspector_slot *slot = inspector_acquire_run(inspector, request_path_value(request, 0),
+                                                        question.epoch, request_stop(request), &error);
     struct shown_matrix shown = {.slot = slot, .question = &question};
     if (slot)
         check_question(slot->inspection, &question, &faults);
@@ -209,8 +209,8 @@ void api_attention_mean_get(struct request *request) {
         return;
     }
     struct inspector *inspector = request->service->inspector;
-    struct inspector_slot *slot =
-        inspector_acquire_run(inspector, request_path_value(request, 0), epoch, &error);
+    struct inspector_slot *slot = inspector_acquire_run(inspector, request_path_value(request, 0), epoch,
+                                                        request_stop(request), &error);
     struct shown_mean shown = {.epoch = slot ? slot->epoch : 0};
     if (slot && inspection_mean_attention(slot->inspection, &shown.mean, &error))
         answer_export(request, &shown);

@@ -124,14 +124,32 @@ struct shown_examples {
     size_t total, offset, limit;
 };
 
-static struct shown_examples read_page(const struct parameter_set *query, struct inspection *inspection) {
+/* `set` has the parameters of the whole data. */
+static struct shown_examples read_page(const struct parameter_set *query, const struct parameter_set *set) {
     bool is_test = strcmp(parameter_text(query, "split"), "test") == 0;
-    return (struct shown_examples){.inspection = inspection,
-                                   .is_test = is_test,
-                                   .total = is_test ? inspection_test_example_count(inspection)
-                                                    : inspection_train_example_count(inspection),
-                                   .offset = (size_t)parameter_integer(query, "offset"),
-                                   .limit = (size_t)parameter_integer(query, "limit")};
+    return (struct shown_examples){
+        .is_test = is_test,
+        .total = (size_t)parameter_integer(set, is_test ? "test_examples" : "train_examples"),
+        .offset = (size_t)parameter_integer(query, "offset"),
+        .limit = (size_t)parameter_integer(query, "limit")};
+}
+
+/* Where the task allows it, draws no more examples than the page needs. Rounded up to a power of two, so that
+ * the next pages find them drawn. */
+static void draw_less(struct parameter_set *set, const struct shown_examples *page) {
+    const struct task_maker *maker = task_maker_find(parameter_text(set, "task"));
+    struct parameter_faults faults = {0}; /* there are none: both numbers only become smaller */
+    size_t needed = 64;
+    if (!maker || !maker->draws_in_order)
+        return;
+    while (needed < page->offset + page->limit)
+        needed *= 2;
+    size_t drawn = needed < page->total ? needed : page->total;
+    parameter_set_integer(set, (size_t)parameter_find(set, "test_examples"),
+                          page->is_test ? (int64_t)drawn : 1, &faults);
+    parameter_set_integer(set, (size_t)parameter_find(set, "train_examples"),
+                          page->is_test ? 1 : (int64_t)drawn, &faults);
+    parameter_faults_free(&faults);
 }
 
 static bool write_rows(const struct shown_examples *page, struct text *text,
@@ -179,12 +197,16 @@ void api_datasets_examples(struct request *request) {
     char digest[DATASET_DIGEST_SIZE];
     if (!prepare_example_parameters(request, &set, digest))
         goto cleanup;
+    struct shown_examples page = read_page(&request->query, &set);
+    draw_less(&set, &page);
     /* The contents are part of the key, because a new data set may get the name of a deleted one. */
     json_write_parameters(&key, NULL, &set);
     text_append_format(&key, " %s", digest);
-    slot = key.failed ? NULL : inspector_acquire_parameters(inspector, key.bytes, &set, &error);
+    slot = key.failed
+               ? NULL
+               : inspector_acquire_parameters(inspector, key.bytes, &set, request_stop(request), &error);
     if (slot) {
-        const struct shown_examples page = read_page(&request->query, slot->inspection);
+        page.inspection = slot->inspection;
         answer_export(request, &page);
     } else {
         response_set_error(&request->response, &error);

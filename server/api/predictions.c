@@ -118,11 +118,11 @@ static const json_t *read_inputs(const json_t *object, bool *are_texts, struct p
 }
 
 /* Returns false only on an internal failure; invalid inputs are added to the faults. */
-static bool write_predictions(struct text *text, struct inspection *inspection, const json_t *inputs,
-                              bool are_texts, bool all_heads, struct parameter_faults *faults,
-                              struct error *error) {
+static bool write_predictions(struct request *request, struct text *text, struct inspection *inspection,
+                              const json_t *inputs, bool are_texts, bool all_heads,
+                              struct parameter_faults *faults, struct error *error) {
     json_write_begin_array(text, "predictions");
-    for (size_t i = 0; i < json_array_size(inputs); i++) {
+    for (size_t i = 0; i < json_array_size(inputs) && !request_check_left(request); i++) {
         const json_t *input = json_array_get(inputs, i);
         struct prediction prediction = {0};
         struct error failure = {0};
@@ -148,8 +148,8 @@ void api_predictions_create(struct request *request) {
     struct text text = {0};
     bool are_texts;
     const json_t *inputs = read_inputs(request->json, &are_texts, &faults);
-    struct inspector_slot *slot =
-        inspector_acquire_run(inspector, request_path_value(request, 0), STORE_LAST_EPOCH, &error);
+    struct inspector_slot *slot = inspector_acquire_run(inspector, request_path_value(request, 0),
+                                                        STORE_LAST_EPOCH, request_stop(request), &error);
     bool all_heads = parameter_boolean(&request->query, "all_heads");
     if (!slot) {
         response_set_error(&request->response, &error);
@@ -159,7 +159,8 @@ void api_predictions_create(struct request *request) {
         for (size_t i = 0; i < inspection_class_count(slot->inspection); i++)
             json_write_label(&text, NULL, inspection_class_name(slot->inspection, i));
         json_write_end_array(&text);
-        if (!write_predictions(&text, slot->inspection, inputs, are_texts, all_heads, &faults, &error)) {
+        if (!write_predictions(request, &text, slot->inspection, inputs, are_texts, all_heads, &faults,
+                               &error)) {
             response_set_error(&request->response, &error);
         } else if (!api_answer_faults(request, &faults)) {
             json_write_end_object(&text);

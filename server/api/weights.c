@@ -18,8 +18,8 @@ const struct export api_weights_exports[] = {{FORMAT_SAFETENSORS, write_safetens
 void api_weights_get(struct request *request) {
     struct inspector *inspector = request->service->inspector;
     struct error error = {0};
-    struct inspector_slot *slot =
-        inspector_acquire_run(inspector, request_path_value(request, 0), STORE_LAST_EPOCH, &error);
+    struct inspector_slot *slot = inspector_acquire_run(inspector, request_path_value(request, 0),
+                                                        STORE_LAST_EPOCH, request_stop(request), &error);
     if (!slot) {
         response_set_error(&request->response, &error);
     } else if (answer_export(request, slot)) {

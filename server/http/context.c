@@ -5,12 +5,10 @@
 
 #include <stdio.h>
 
-enum { BACKGROUND_THREADS = 2 };
-
 bool http_context_open(struct http_context *context, size_t answer_memory, struct error *error) {
     random_text_write(context->name, 6, NULL);
     context->parking = parking_open(error);
-    context->background = context->parking ? background_open(BACKGROUND_THREADS, error) : NULL;
+    context->background = context->parking ? background_open(error) : NULL;
     context->connections =
         context->background ? connections_open((double)context->options->request_timeout, error) : NULL;
     context->statistics = context->connections ? statistics_open(context->routes, error) : NULL;

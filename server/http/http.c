@@ -213,17 +213,36 @@ static void run_handler(struct request *request) {
         request->match.route->handler(request);
 }
 
+static bool is_abandoned(struct request *request) {
+    return request->match.route->flags & ROUTE_ABANDON && request_check_left(request);
+}
+
 static void run_handler_in_background(struct background_work *work) {
     struct request *request = (struct request *)((char *)work - offsetof(struct request, work));
     struct http_context *context = request->http;
     void (*later)(struct request *) = request->later;
     request->later = NULL;
-    if (later)
+    if (is_abandoned(request))
+        request->poll = NULL;
+    else if (later)
         later(request);
     else
         run_handler(request);
+    if (request->has_left)
+        statistics_count_abandoned(context->statistics);
     MHD_resume_connection(request->connection);
     atomic_fetch_sub(&context->background_requests, 1);
+}
+
+static bool is_of_lecturer(const struct request *request) {
+    return strcmp(request->caller.owner, OWNER_LECTURER) == 0;
+}
+
+/* What is left to do after the handler takes long; else it would not have been left. */
+static enum background_lane choose_lane(const struct request *request) {
+    if (!request->later && !(request->match.route->flags & ROUTE_SLOW))
+        return BACKGROUND_QUICK;
+    return is_of_lecturer(request) ? BACKGROUND_SLOW_LECTURER : BACKGROUND_SLOW;
 }
 
 /* No connection may be suspended when libmicrohttpd stops, so http_stop waits for the requests that are
@@ -237,9 +256,12 @@ static enum MHD_Result start_background_work(struct request *request) {
         return answer(request);
     }
     request->phase = REQUEST_WAITING;
-    request->work.run = run_handler_in_background;
+    request->work = (struct background_work){
+        .run = run_handler_in_background,
+        .owner = is_of_lecturer(request) ? NULL : request->caller.owner,
+    };
     MHD_suspend_connection(request->connection);
-    background_submit(context->background, &request->work);
+    background_submit(context->background, choose_lane(request), &request->work);
     return MHD_YES;
 }
 
@@ -248,6 +270,8 @@ static enum MHD_Result start_background_work(struct request *request) {
 static enum MHD_Result continue_request(struct request *request) {
     struct parking *parking = request->http->parking;
     request->phase = REQUEST_WAITING;
+    if (request->has_left)
+        return MHD_NO;
     while (request->poll) {
         unsigned long version = parking_version(parking);
         if (request->poll(request))

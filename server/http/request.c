@@ -4,9 +4,11 @@
 #include "core/parameters/parse.h"
 #include "server/formats/json_parameters.h"
 
+#include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 const char *request_path_value(const struct request *request, size_t index) {
     return request->match.values[index];
@@ -30,6 +32,24 @@ const char *request_take_path(struct request *request, const char *url) {
     if (authority[length])
         return authority + length;
     return request->method == METHOD_OPTIONS ? "*" : "/";
+}
+
+bool request_check_left(struct request *request) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char byte;
+    ssize_t size = request->has_left || !info ? 0 : recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    bool is_open = size > 0 || (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
+    request->has_left |= info && !is_open;
+    return request->has_left;
+}
+
+static bool check_left(void *owner) {
+    return request_check_left(owner);
+}
+
+struct stop_request request_stop(struct request *request) {
+    return (struct stop_request){check_left, request};
 }
 
 struct query_visit {

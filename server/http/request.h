@@ -4,11 +4,12 @@
  * makes the response. A handler runs on the HTTP thread and must not block; with ROUTE_BACKGROUND it runs on
  * a background thread instead, while the connection is suspended. A handler that wants to wait sets `poll`,
  * which is called at once and after every wake-up until it returns true. If the answer takes long to make,
- * either of them can set `later`, which is then called on a background thread. */
+ * either of them can set `later`, which is then called on a background thread for slow work. */
 #ifndef ATTNLAB_SERVER_HTTP_REQUEST_H
 #define ATTNLAB_SERVER_HTTP_REQUEST_H
 
 #include "core/parameters/set.h"
+#include "core/stop_request.h"
 #include "server/access/access.h"
 #include "server/formats/text.h"
 #include "server/http/background.h"
@@ -48,6 +49,7 @@ struct request {
     struct parked parked;
     char waits_for_run[ID_SIZE];
     struct background_work work;
+    bool has_left; /* the reader closed the connection, so there is no answer */
 };
 
 /* The value for one pair of braces in the pattern; they are counted from 0. */
@@ -58,6 +60,13 @@ const char *request_header(const struct request *request, const char *name);
 const char *request_host(const struct request *request);
 /* Takes the authority off an absolute address (RFC 9112, 3.2.2). Returns the path in `url`. */
 const char *request_take_path(struct request *request, const char *url);
+
+/* Whether the client has closed the connection; sets request->has_left. For suspended connections alone, on
+ * which libmicrohttpd, in every version up to now, documents that it does not detect it. A client that closed
+ * only its sending side counts too, as it does for most proxies: the socket looks the same. */
+bool request_check_left(struct request *request);
+/* Requests a stop once the reader has left: for long work of a route with ROUTE_ABANDON. */
+struct stop_request request_stop(struct request *request);
 
 /* Reads the query and the body as the route declares them. On a fault, sets the response and returns false.
  * With ROUTE_OPEN_QUERY, arguments that the route does not declare are left to its handler. */

@@ -14,7 +14,9 @@ struct request;
 
 enum method { METHOD_GET = 1, METHOD_POST = 2, METHOD_DELETE = 4, METHOD_HEAD = 8, METHOD_OPTIONS = 16 };
 enum body_kind { BODY_NONE, BODY_JSON, BODY_DATASET };
-enum route_flags { ROUTE_BACKGROUND = 1, ROUTE_OPEN_QUERY = 2 };
+/* ROUTE_BACKGROUND: the handler may block, and runs on a background thread. ROUTE_SLOW: so it does, and it
+ * may take long. ROUTE_ABANDON: once the reader has left, there is no use in it. */
+enum route_flags { ROUTE_BACKGROUND = 1, ROUTE_OPEN_QUERY = 2, ROUTE_SLOW = 4, ROUTE_ABANDON = 8 };
 enum { ROUTE_VALUES_MAXIMUM = 2, PATH_SIZE = 512 };
 
 struct route {

@@ -43,8 +43,8 @@ static void free_in_background(struct background_work *work) {
 
 static void free_body(void *argument) {
     struct large_body *body = argument;
-    body->work.run = free_in_background;
-    background_submit_first(body->all->background, &body->work);
+    body->work = (struct background_work){.run = free_in_background};
+    background_submit(body->all->background, BACKGROUND_QUICK, &body->work);
 }
 
 /* Takes over the response's bytes on success. */

@@ -21,7 +21,7 @@ struct statistics {
     const struct route_table *table;
     pthread_mutex_t mutex;
     long streams;
-    unsigned long long received, sent;
+    unsigned long long received, sent, abandoned;
     struct route_statistics routes[]; /* [table->count + 1]; the last one counts files and unknown paths */
 };
 
@@ -69,6 +69,12 @@ void statistics_add_bytes(struct statistics *statistics, size_t received, size_t
     pthread_mutex_unlock(&statistics->mutex);
 }
 
+void statistics_count_abandoned(struct statistics *statistics) {
+    pthread_mutex_lock(&statistics->mutex);
+    statistics->abandoned++;
+    pthread_mutex_unlock(&statistics->mutex);
+}
+
 void statistics_add_stream(struct statistics *statistics, int change) {
     pthread_mutex_lock(&statistics->mutex);
     statistics->streams += change;
@@ -107,8 +113,9 @@ void statistics_write(struct statistics *statistics, struct text *text) {
     text_append_format(text,
                        "# TYPE attnlab_event_streams gauge\nattnlab_event_streams %ld\n"
                        "# TYPE attnlab_received_bytes_total counter\nattnlab_received_bytes_total %llu\n"
-                       "# TYPE attnlab_sent_bytes_total counter\nattnlab_sent_bytes_total %llu\n",
-                       statistics->streams, statistics->received, statistics->sent);
+                       "# TYPE attnlab_sent_bytes_total counter\nattnlab_sent_bytes_total %llu\n"
+                       "# TYPE attnlab_http_abandoned_total counter\nattnlab_http_abandoned_total %llu\n",
+                       statistics->streams, statistics->received, statistics->sent, statistics->abandoned);
     text_append_string(text, "# TYPE attnlab_http_requests_total counter\n"
                              "# TYPE attnlab_http_request_seconds histogram\n");
     for (size_t i = 0; i <= table->count; i++) {

@@ -19,6 +19,8 @@ void statistics_count_request(struct statistics *statistics, const struct route 
                               double seconds);
 /* The bytes of bodies and answers, without headers. */
 void statistics_add_bytes(struct statistics *statistics, size_t received, size_t sent);
+/* Counts a request that got no answer because its reader had left. */
+void statistics_count_abandoned(struct statistics *statistics);
 /* Counts an event stream that began (+1) or ended (-1). */
 void statistics_add_stream(struct statistics *statistics, int change);
 long statistics_stream_count(struct statistics *statistics);

@@ -96,6 +96,7 @@ void inspector_release(struct inspector *inspector, struct inspector_slot *slot)
     struct cached_slot *cached = (struct cached_slot *)slot;
     pthread_mutex_lock(&inspector->mutex);
     cached->is_busy = false;
+    slot->stop = (struct stop_request){0};
     if (!slot->inspection)
         empty_slot(cached);
     pthread_cond_broadcast(&inspector->slot_freed);
@@ -104,12 +105,15 @@ void inspector_release(struct inspector *inspector, struct inspector_slot *slot)
 
 static struct inspector_slot *acquire(struct inspector *inspector, const char *key,
                                       const struct parameter_set *parameters, const struct data_source *data,
-                                      struct error *error) {
+                                      struct stop_request stop, struct error *error) {
     struct cached_slot *cached = take_slot(inspector, key, error);
     if (!cached)
         return NULL;
+    cached->slot.stop = stop;
     if (!cached->slot.inspection)
-        cached->slot.inspection = inspection_open(parameters, data, error);
+        cached->slot.inspection = inspection_open(parameters, data, &cached->slot.stop, error);
+    if (cached->slot.inspection)
+        inspection_set_stop(cached->slot.inspection, &cached->slot.stop);
     if (!cached->slot.inspection) {
         inspector_release(inspector, &cached->slot);
         return NULL;
@@ -119,9 +123,9 @@ static struct inspector_slot *acquire(struct inspector *inspector, const char *k
 
 struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector, const char *key,
                                                     const struct parameter_set *parameters,
-                                                    struct error *error) {
+                                                    struct stop_request stop, struct error *error) {
     struct data_source data = datasets_source(inspector->datasets);
-    return acquire(inspector, key, parameters, &data, error);
+    return acquire(inspector, key, parameters, &data, stop, error);
 }
 
 /* Reads the run's parameters as they were prepared when it was created. Free the set in any case. */
@@ -168,7 +172,7 @@ static bool load_epoch(struct inspector *inspector, struct inspector_slot *slot,
 }
 
 struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const char *run_id, size_t epoch,
-                                             struct error *error) {
+                                             struct stop_request stop, struct error *error) {
     struct parameter_set parameters = {0};
     struct run_record run = {0};
     struct inspector_slot *slot = NULL;
@@ -180,7 +184,7 @@ struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const 
     /* The cached model must not hide that the data set was deleted. */
     if (read_run_parameters(&run, &parameters, error) &&
         datasets_check_choice(&choice, run_dataset_name(&parameters), error))
-        slot = acquire(inspector, run_id, &parameters, &data, error);
+        slot = acquire(inspector, run_id, &parameters, &data, stop, error);
     if (slot && !load_epoch(inspector, slot, run_id, epoch, error)) {
         inspector_release(inspector, slot);
         slot = NULL;

@@ -16,22 +16,25 @@ struct inspector;
 struct inspector_slot {
     struct inspection *inspection;
     size_t epoch; /* the epoch whose weights are loaded; STORE_LAST_EPOCH if none are */
+    struct stop_request stop;
 };
 
 /* Store and data sets are borrowed. */
 struct inspector *inspector_open(struct store *store, struct datasets *datasets, struct error *error);
 void inspector_close(struct inspector *inspector);
 
-/* Opens the model of a train run with the weights of `epoch` (or STORE_LAST_EPOCH). ERROR_MISSING if the run
+/* For both: `stop` interrupts the opening, and the work with the slot until it is released.
+ *
+ * Opens the model of a train run with the weights of `epoch` (or STORE_LAST_EPOCH). ERROR_MISSING if the run
  * or the epoch does not exist, ERROR_CONFLICT if the experiment does not train a model, if no epoch has been
  * trained yet, or if the run's data set was deleted. The caller releases it. */
 struct inspector_slot *inspector_acquire_run(struct inspector *inspector, const char *run_id, size_t epoch,
-                                             struct error *error);
+                                             struct stop_request stop, struct error *error);
 /* Opens the model and the data that prepared `train` parameters describe, without weights. `key` identifies
  * them. */
 struct inspector_slot *inspector_acquire_parameters(struct inspector *inspector, const char *key,
                                                     const struct parameter_set *parameters,
-                                                    struct error *error);
+                                                    struct stop_request stop, struct error *error);
 void inspector_release(struct inspector *inspector, struct inspector_slot *slot);
 
 #endif

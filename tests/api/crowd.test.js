@@ -269,3 +269,80 @@ test("HTTP/1.0, keep-alive, pipelining and HEAD work", async (t) => {
     assert.match(head, /^HTTP\/1.1 200 OK\r\n(?:.+\r\n)+\r\n$/);
     assert.match(await sendRaw(daemon.url, "GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n"), /^HTTP\/1.1 400 /);
 });
+
+/** A daemon for a class, and what its lecturer and its students send with every call. */
+async function startClass(t, ...args) {
+    const token = "the-token-of-the-lecturer";
+    const daemon = await startDaemon({ args: ["--workers", "2", "--access", "token", "--students", "run", ...args], env: { ATTNLAB_TOKEN: token } });
+    t.after(() => daemon.stop());
+    const client = new Client(daemon.url, { Connection: "close" });
+    const student = async () => ({ Cookie: setCookies(await client.fetch("api/session"))[0].split(";")[0] });
+    return { daemon, client, token, lecturer: { Authorization: `Bearer ${token}` }, student };
+}
+
+/** Keeps `count` connections busy with GETs of `path(i)`; returns a function that ends them. */
+function keepAsking(url, count, path, headers) {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: count });
+    let [asked, isOver] = [0, false];
+    const ask = () => {
+        if (isOver) return;
+        const request = http.get(url + path(asked++), { agent, headers }, (response) => response.resume().on("close", ask));
+        request.on("error", () => {});
+    };
+    for (let i = 0; i < count; i++) ask();
+    return () => {
+        isOver = true;
+        agent.destroy();
+    };
+}
+
+// No two are the same, so that none is found drawn already.
+const expensiveExamples = (i) => `api/datasets/first-element/examples?split=train&offset=19900&train_examples=19999&test_examples=1&sequence_length=512&train_seed=${i}`;
+
+test("a crowd: a student's 100 connections of expensive reads do not hold up cancelling, starting and signing in", async (t) => {
+    const { daemon, client, token, lecturer, student } = await startClass(t);
+    const [attacker, other] = [await student(), await student()];
+    const stop = keepAsking(daemon.url, 100, expensiveExamples, attacker);
+    t.after(stop);
+    await sleep(500);
+    const times = { post: [], cancel: [], signIn: [] };
+    const timed = async (kind, ...call) => {
+        const started = performance.now();
+        const response = await client.post(...call);
+        const text = await response.text();
+        times[kind].push(performance.now() - started);
+        assert.ok(response.ok, text);
+        return JSON.parse(text);
+    };
+    for (let i = 0; i < 9; i++) {
+        const run = await timed("post", "api/runs", longTraining, lecturer);
+        await timed("cancel", `api/runs/${run.id}/cancel`, {}, lecturer);
+        await timed("post", "api/runs", { experiment: "attention-steps" }, other);
+        await timed("signIn", "api/session", { token });
+    }
+    // A few milliseconds on an idle machine. In one queue with the reads each took ten seconds and more.
+    for (const [kind, list] of Object.entries(times)) {
+        const median = list.sort((one, two) => one - two)[list.length >> 1];
+        assert.ok(median < 2000, `${kind}: ${list.map(Math.round)}`);
+    }
+    // Another student's read has a turn after one of the attacker's, not after a hundred.
+    const started = performance.now();
+    assert.equal((await client.fetch("api/runs?limit=1", { headers: other })).status, 200);
+    assert.ok(performance.now() - started < 5000);
+});
+
+test("a crowd: work for a reader who has left is not done", async (t) => {
+    const { daemon, client, lecturer, student } = await startClass(t);
+    const left = await student();
+    const sockets = Array.from({ length: 60 }, (_, i) => {
+        const { hostname, port } = new URL(daemon.url);
+        const socket = net.connect(Number(port), hostname, () => socket.write(`GET /${expensiveExamples(i)} HTTP/1.1\r\nHost: ${hostname}\r\nCookie: ${left.Cookie}\r\n\r\n`));
+        socket.on("error", () => {});
+        return socket;
+    });
+    const metric = async (name) => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(await client.text("metrics", { headers: lecturer }))[1]);
+    await until(async () => (await metric("attnlab_connections")) > 60, "all have asked");
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await metric("attnlab_http_abandoned_total")) >= 30, "most are given up");
+    await until(async () => (await metric("attnlab_connections")) < 10, "their connections are closed");
+});

@@ -248,3 +248,18 @@ test("a model trains on the published sentences as they are", { skip }, async ()
         assert.ok(result.test_accuracy > 0.65, `${name}: ${result.test_accuracy}`);
     }
 });
+
+test("a page of drawn examples is the same whether or not the others are drawn", async () => {
+    for (const [task, split] of [["first-element", "train"], ["first-element", "test"], ["last-element", "train"], ["reviews", "test"]]) {
+        const path = `api/datasets/${task}/examples?split=${split}&train_examples=900&test_examples=700`;
+        const all = await client.get(`${path}&limit=1000`);
+        assert.equal(all.total, split === "train" ? 900 : 700);
+        assert.equal(all.examples.length, all.total);
+        for (const offset of [0, 10, 600, 699]) {
+            const page = await client.get(`${path}&offset=${offset}&limit=2`);
+            assert.equal(page.total, all.total);
+            assert.deepEqual(page.examples, all.examples.slice(offset, offset + 2));
+        }
+        assert.deepEqual((await client.get(`${path}&offset=${all.total}`)).examples, []);
+    }
+});

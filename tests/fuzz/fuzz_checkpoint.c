@@ -74,7 +74,7 @@ static void ask_model(const struct parameter_set *set, const void *bytes, size_t
     struct error error = {0};
     struct prediction prediction;
     struct attention_mean mean;
-    struct inspection *inspection = inspection_open(set, &no_data, &error);
+    struct inspection *inspection = inspection_open(set, &no_data, NULL, &error);
     if (inspection == NULL || inspection_weight_count(inspection) > WEIGHTS_MAXIMUM)
         abort();
     size_t wanted = inspection_weight_count(inspection) * sizeof *weights;

@@ -58,7 +58,7 @@ static void run_free(struct run *run) {
 static struct inspection *inspect(const struct run *run) {
     struct error error = {0};
     struct data_source data = {0};
-    struct inspection *inspection = inspection_open(&run->set, &data, &error);
+    struct inspection *inspection = inspection_open(&run->set, &data, NULL, &error);
     ck_assert_msg(inspection != NULL, "%s", error.message);
     ck_assert(inspection_load_weights(inspection, run->weights, run->weight_count, &error));
     return inspection;

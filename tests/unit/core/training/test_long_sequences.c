@@ -51,7 +51,7 @@ static void trained_free(struct trained *trained) {
 static struct inspection *inspect(const struct trained *trained) {
     struct data_source data = {0};
     struct error error = {0};
-    struct inspection *inspection = inspection_open(&trained->set, &data, &error);
+    struct inspection *inspection = inspection_open(&trained->set, &data, NULL, &error);
     ck_assert_msg(inspection != NULL, "%s", error.message);
     ck_assert(inspection_load_weights(inspection, trained->weights, trained->weight_count, &error));
     return inspection;

@@ -80,7 +80,7 @@ static void train(struct fixture *fixture, const char *const *settings, uint64_t
     context.data = data;
     context.host.listener = (struct run_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
     ck_assert_msg(experiment->run(&context, error), "%s", error->message);
-    fixture->inspection = inspection_open(set, &data, error);
+    fixture->inspection = inspection_open(set, &data, NULL, error);
     ck_assert_msg(fixture->inspection != NULL, "%s", error->message);
     ck_assert(inspection_load_weights(fixture->inspection, fixture->weights, fixture->weight_count, error));
 }
