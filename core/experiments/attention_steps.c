@@ -280,6 +280,14 @@ static bool is_hidden(const struct parameter_set *set, size_t query, size_t key)
     return after || (mask->is_set && mask->matrix[query * mask->columns + key] == 0);
 }
 
+/* Looks at the mask, not at the scores: a score that overflowed may be minus infinity too. */
+static bool sees_nothing(const struct parameter_set *set, size_t query, size_t keys) {
+    for (size_t j = 0; j < keys; j++)
+        if (!is_hidden(set, query, j))
+            return false;
+    return true;
+}
+
 static void compute(struct steps *steps, const struct parameter_set *set) {
     size_t queries = steps->sizes.queries, keys = steps->sizes.keys, d_k = steps->sizes.key_width;
     matrix_multiply_transposed_b(queries, keys, d_k, 1, steps->q, d_k, steps->k, d_k, 0, steps->scores, keys);
@@ -290,6 +298,9 @@ static void compute(struct steps *steps, const struct parameter_set *set) {
         steps->weights[i] = steps->masked[i];
     }
     softmax_rows(steps->weights, queries, keys, 1);
+    for (size_t i = 0; i < queries; i++)
+        if (sees_nothing(set, i, keys))
+            memset(steps->weights + i * keys, 0, keys * sizeof *steps->weights);
     for (size_t i = 0; i < queries; i++)
         for (size_t j = 0; j < keys; j++)
             steps->row_sums[i] += steps->weights[i * keys + j];
@@ -313,14 +324,6 @@ static void write_worked_labels(const struct result_sink *sink) {
     result_text(sink, NULL, "key 1: at a right angle");
     result_text(sink, NULL, "key 2: in between");
     result_end_array(sink);
-}
-
-/* Looks at the mask, not at the scores: a score that overflowed may be minus infinity too. */
-static bool sees_nothing(const struct parameter_set *set, size_t query, size_t keys) {
-    for (size_t j = 0; j < keys; j++)
-        if (!is_hidden(set, query, j))
-            return false;
-    return true;
 }
 
 /* Lists the queries that see no key, and describes every anomaly in words. */

@@ -31,7 +31,6 @@ const struct kernels IN_SET(kernels) = {
     .tile_weights = IN_EIGHT_LANES(tile_weights),
     .tile_weights_and_means = IN_EIGHT_LANES(tile_weights_and_means),
     .tile_backward = IN_EIGHT_LANES(tile_backward),
-    .largest_of_rows = IN_EIGHT_LANES(largest_of_rows),
     .shared_scores_forward = IN_SET(shared_scores_forward),
     .shared_scores_backward = IN_SET(shared_scores_backward),
     .tilted_moments = IN_SET(tilted_moments),

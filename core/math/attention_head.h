@@ -18,8 +18,9 @@ struct attention_head {
     size_t row, stride;
     float scale;    /* of the scores: 1 / sqrt(width) */
     bool is_causal; /* a query sees no later key */
-    /* [stride], added to every row of scaled scores: 0, or -INFINITY for a hidden key; or NULL */
-    const float *bias;
+    /* [stride], the most that a scaled score may be: INFINITY, or -INFINITY for a hidden key; or NULL. Adding
+     * -INFINITY would make NaN of a hidden score that overflowed. */
+    const float *limits;
     const float *query, *key, *value;
 };
 
@@ -30,7 +31,8 @@ struct attention_head_gradients {
     float *scores;
 };
 
-/* Forward writes context[steps] and weights[steps][stride]; a query that sees no key gets a row of zeros.
+/* Forward writes context[steps] and weights[steps][stride]; as in PyTorch, both are NaN for a query that sees
+ * no key or has a score that is INFINITY or NaN.
  * Backward writes the gradients of query, key and value from the weights and the gradient of the context. */
 #define DECLARE_ATTENTION_HEAD_KERNELS(set)                                                                  \
     void attention_head_forward_##set(const struct attention_head *head, float *weights, float *context);    \

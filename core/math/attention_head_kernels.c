@@ -55,21 +55,19 @@ LANES_INLINE void softmax(int vectors, const struct attention_head *head, size_t
     lanes largest = nothing;
     for (int v = 0; v < vectors; v++) {
         row[v] = lanes_multiply(scale, row[v]);
-        if (head->bias != NULL)
-            row[v] = lanes_add(row[v], lanes_load(head->bias + LANES * v));
+        if (head->limits != NULL)
+            row[v] = lanes_minimum(row[v], lanes_load(head->limits + LANES * v)); /* of NaN: the limit */
         lanes_part seen = part_of_row(keys, v);
         row[v] = lanes_select_part(seen, row[v], nothing);
         largest = lanes_maximum(largest, row[v]);
     }
-    float shift = lanes_largest(largest);
-    const lanes shifts = lanes_broadcast(shift == -INFINITY ? 0 : shift);
+    const lanes shifts = lanes_broadcast(lanes_largest(largest));
     lanes sum = lanes_zero();
     for (int v = 0; v < vectors; v++) {
         row[v] = lanes_exp(lanes_subtract(row[v], shifts));
         sum = lanes_add(sum, row[v]);
     }
-    float total = lanes_sum(sum);
-    const lanes share = lanes_broadcast(total > 0 ? 1 / total : 0);
+    const lanes share = lanes_broadcast(1 / lanes_sum(sum));
     for (int v = 0; v < vectors; v++)
         row[v] = lanes_multiply(share, row[v]);
 }

@@ -21,6 +21,7 @@ struct shared_scores; /* core/math/shared_scores.h */
 struct norm_rows;
 struct attention_head;
 struct tile;
+struct row_softmax;
 struct attention_head_gradients;
 struct shared_scores_gradient;
 
@@ -39,8 +40,8 @@ struct kernels {
     /* In place over `count` floats. */
     void (*hyperbolic_tangent)(float *values, size_t count);
 
-    /* scores[rows][columns] becomes softmax(scale * scores) of each row. -INFINITY gets weight 0; a row of
-     * nothing else becomes all zero. */
+    /* scores[rows][columns] becomes softmax(scale * scores) of each row. -INFINITY gets weight 0; as in
+     * PyTorch, a row of nothing else becomes NaN, and so does a row with INFINITY or NaN. */
     void (*softmax_rows)(float *scores, size_t rows, size_t columns, float scale);
 
     /* gradient[rows][columns], with respect to the softmax's weights, becomes the gradient with respect to
@@ -84,14 +85,11 @@ struct kernels {
 
     /* See core/math/tile_kernels.h. */
     void (*tile_softmax)(const struct tile *tile, float *largest, float *sums);
-    void (*tile_weights)(const struct tile *tile, const float *normaliser);
-    void (*tile_weights_and_means)(const struct tile *tile, const float *normaliser, const float *gradient,
-                                   float *means);
+    void (*tile_weights)(const struct tile *tile, const struct row_softmax *rows);
+    void (*tile_weights_and_means)(const struct tile *tile, const struct row_softmax *rows,
+                                   const float *gradient, size_t gradient_stride, float *means);
     void (*tile_backward)(const struct tile *tile, const float *gradient, size_t gradient_stride,
                           const float *means);
-
-    /* Sets largest[rows] to the largest value of each row of matrix[rows][columns]. */
-    void (*largest_of_rows)(const float *matrix, size_t rows, size_t columns, float *largest);
 
     /* Softmax, in base 2, of the scores of an example x[stride] (zero from T on): w_ij =
      * exponentials[T][stride] * inverse_sums[T] (0 if the query sees no key); share[stride] becomes sum_i

@@ -29,7 +29,9 @@ void IN_SET(tilted_moments)(const float *values, size_t count, const float *tilt
         struct tilted_sums sums = {lanes_zero(), lanes_zero(), lanes_zero()};
         for (size_t j = 0; j < count; j++)
             add_value(&sums, lanes_broadcast(values[j]), centre, tilt);
-        lanes mean = lanes_divide(sums.first, sums.weight);
+        /* 0, or NaN if the largest score, tilt times centre, overflows: then PyTorch's weights are NaN. */
+        lanes score = lanes_multiply(tilt, centre), fault = lanes_subtract(score, score);
+        lanes mean = lanes_add(fault, lanes_divide(sums.first, sums.weight));
         lanes variance = lanes_subtract(lanes_divide(sums.second, sums.weight), lanes_multiply(mean, mean));
         lanes_store_first(means + i, left, lanes_add(centre, mean));
         lanes_store_first(variances + i, left, variance);

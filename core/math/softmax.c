@@ -9,14 +9,12 @@ void softmax_rows(float *scores, size_t rows, size_t columns, float scale) {
         float largest = -INFINITY;
         for (size_t j = 0; j < columns; j++)
             largest = fmaxf(largest, row[j]);
-        if (largest == -INFINITY)
-            largest = 0;
         float sum = 0;
         for (size_t j = 0; j < columns; j++) {
             row[j] = expf(scale * (row[j] - largest));
             sum += row[j];
         }
-        float factor = sum > 0 ? 1 / sum : 0;
+        float factor = 1 / sum;
         for (size_t j = 0; j < columns; j++)
             row[j] *= factor;
     }

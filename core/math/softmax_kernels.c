@@ -23,8 +23,6 @@ static float largest_of(const float *row, size_t columns, lanes_part tail) {
 
 static void softmax_row(float *row, size_t columns, lanes_part tail, float scale) {
     float largest = largest_of(row, columns, tail);
-    if (largest == -INFINITY)
-        largest = 0;
     const lanes factor = lanes_broadcast(scale), shift = lanes_broadcast(largest);
     lanes sum = lanes_zero();
     size_t j = 0;
@@ -40,8 +38,7 @@ static void softmax_row(float *row, size_t columns, lanes_part tail, float scale
         lanes_store_part(row + j, tail, x);
         sum = lanes_add(sum, x);
     }
-    float total = lanes_sum(sum);
-    const lanes share = lanes_broadcast(total > 0 ? 1 / total : 0);
+    const lanes share = lanes_broadcast(1 / lanes_sum(sum));
     for (j = 0; j + LANES <= columns; j += LANES)
         lanes_store(row + j, lanes_multiply(share, lanes_load(row + j)));
     if (j < columns)
@@ -104,12 +101,6 @@ void IN_SET(softmax_rows_backward_shared)(float *weights, const float *gradient,
     lanes_part tail = lanes_first(columns % LANES);
     for (size_t i = 0; i < rows; i++)
         softmax_row_backward_shared(weights + i * columns, gradient, columns, tail, scale);
-}
-
-void IN_SET(largest_of_rows)(const float *matrix, size_t rows, size_t columns, float *largest) {
-    lanes_part tail = lanes_first(columns % LANES);
-    for (size_t i = 0; i < rows; i++)
-        largest[i] = largest_of(matrix + i * columns, columns, tail);
 }
 
 #endif

@@ -11,8 +11,7 @@
     void softmax_rows_backward_##set(const float *weights, float *gradient, size_t rows, size_t columns,     \
                                      float scale);                                                           \
     void softmax_rows_backward_shared_##set(float *weights, const float *gradient, size_t rows,              \
-                                            size_t columns, float scale);                                    \
-    void largest_of_rows_##set(const float *matrix, size_t rows, size_t columns, float *largest);
+                                            size_t columns, float scale);
 
 FOR_SETS_OF_EIGHT(DECLARE_SOFTMAX_KERNELS)
 

@@ -14,29 +14,63 @@
 
 enum { ROWS = 4 };
 
-/* to[rows][stride] = 2^(s_ij - bound_i) for the rows from `first` on, and sums[ROWS]. `rows` is a constant
- * wherever this is inlined. */
-LANES_INLINE void exponentials_of_rows(int rows, const struct shared_scores *scores,
-                                       const struct shared_scores_row terms[ROWS], const float *x,
-                                       size_t first, float *to, float *sums) {
-    size_t stride = scores->stride;
-    const float *fixed = scores->fixed + first * stride, *column = scores->column;
-    lanes slope[ROWS], gain[ROWS], shift[ROWS], sum[ROWS];
+/* The terms of some rows of scores: s_ij = fixed_ij + slope_i x_j + gain_i column_j. */
+struct row_terms {
+    const float *fixed, *x, *column;
+    lanes slope[ROWS], gain[ROWS];
+};
+
+LANES_INLINE struct row_terms terms_of_rows(int rows, const struct shared_scores *scores, const float *x,
+                                            size_t first) {
+    struct row_terms terms = {
+        .fixed = scores->fixed + first * scores->stride, .x = x, .column = scores->column};
 #pragma GCC unroll 4
-    for (int i = 0; i < ROWS; i++) {
-        slope[i] = lanes_broadcast(terms[i].slope);
-        gain[i] = lanes_broadcast(terms[i].gain);
-        /* A row in which nothing is seen has no bound, and exponentials of 0. */
-        shift[i] = lanes_broadcast(terms[i].bound == -INFINITY ? 0 : terms[i].bound);
-        sum[i] = lanes_zero();
+    for (int i = 0; i < rows; i++) {
+        float value = x[first + (size_t)i];
+        terms.gain[i] = lanes_broadcast(value);
+        terms.slope[i] = lanes_broadcast(scores->square * value + scores->row[first + (size_t)i]);
     }
+    return terms;
+}
+
+/* largest[rows] = the rows' largest scores. */
+LANES_INLINE void largest_of_rows(int rows, struct row_terms terms, size_t stride, float *largest) {
+    lanes most[ROWS];
+#pragma GCC unroll 4
+    for (int i = 0; i < ROWS; i++)
+        most[i] = lanes_broadcast(-INFINITY);
     for (size_t j = 0; j < stride; j += LANES) {
-        lanes values = lanes_load(x + j), columns = lanes_load(column + j);
+        lanes values = lanes_load(terms.x + j), columns = lanes_load(terms.column + j);
 #pragma GCC unroll 4
         for (int i = 0; i < rows; i++) {
-            lanes score = lanes_subtract(lanes_load(fixed + (size_t)i * stride + j), shift[i]);
-            score = lanes_multiply_add(gain[i], columns, lanes_multiply_add(slope[i], values, score));
-            lanes power = lanes_exp2(score);
+            lanes score =
+                lanes_multiply_add(terms.slope[i], values, lanes_load(terms.fixed + (size_t)i * stride + j));
+            score = lanes_multiply_add(terms.gain[i], columns, score);
+            most[i] = lanes_maximum(most[i], score);
+        }
+    }
+    for (int i = 0; i < rows; i++)
+        largest[i] = lanes_largest(most[i]);
+}
+
+/* to[rows][stride] = 2^(score - largest_i); sums[ROWS] are the rows' sums. */
+LANES_INLINE void exponentials_of_rows(int rows, struct row_terms terms, size_t stride, const float *largest,
+                                       float *to, float *sums) {
+    lanes shift[ROWS], sum[ROWS];
+#pragma GCC unroll 4
+    for (int i = 0; i < ROWS; i++)
+        sum[i] = lanes_zero();
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; i++)
+        shift[i] = lanes_broadcast(largest[i] == -INFINITY ? 0 : largest[i]);
+    for (size_t j = 0; j < stride; j += LANES) {
+        lanes values = lanes_load(terms.x + j), columns = lanes_load(terms.column + j);
+#pragma GCC unroll 4
+        for (int i = 0; i < rows; i++) {
+            lanes score =
+                lanes_multiply_add(terms.slope[i], values, lanes_load(terms.fixed + (size_t)i * stride + j));
+            score = lanes_multiply_add(terms.gain[i], columns, score);
+            lanes power = lanes_exp2(lanes_subtract(score, shift[i]));
             lanes_store(to + (size_t)i * stride + j, power);
             sum[i] = lanes_add(sum[i], power);
         }
@@ -44,47 +78,18 @@ LANES_INLINE void exponentials_of_rows(int rows, const struct shared_scores *sco
     lanes_sums_of_four(sum, sums);
 }
 
-/* Row i with its largest score as the shift, taken from the scores as they are: of large ones other roundings
- * than the largest's own would leave no exponential of 1. Rarely needed, so it stays out of the way. */
-static __attribute__((noinline)) float exponentials_below_largest(const struct shared_scores *scores,
-                                                                  struct shared_scores_row row,
-                                                                  const float *x, size_t i, float *to) {
-    const float *fixed = scores->fixed + i * scores->stride;
-    lanes slope = lanes_broadcast(row.slope), gain = lanes_broadcast(row.gain);
-    lanes largest = lanes_broadcast(-INFINITY), sum = lanes_zero();
-    for (size_t j = 0; j < scores->stride; j += LANES) {
-        lanes score = lanes_multiply_add(slope, lanes_load(x + j), lanes_load(fixed + j));
-        score = lanes_multiply_add(gain, lanes_load(scores->column + j), score);
-        lanes_store(to + j, score);
-        largest = lanes_maximum(largest, score);
-    }
-    largest = lanes_broadcast(lanes_largest(largest));
-    for (size_t j = 0; j < scores->stride; j += LANES) {
-        lanes power = lanes_exp2(lanes_subtract(lanes_load(to + j), largest));
-        lanes_store(to + j, power);
-        sum = lanes_add(sum, power);
-    }
-    return lanes_sum(sum);
-}
-
 /* Writes some rows of the exponentials and adds their weights to the share. */
-LANES_INLINE void attend_rows(int rows, const struct shared_scores *scores, const float *x, float least,
-                              float largest, size_t first, float *exponentials, float *inverse_sums,
-                              float *share) {
+LANES_INLINE void attend_rows(int rows, const struct shared_scores *scores, const float *x, size_t first,
+                              float *exponentials, float *inverse_sums, float *share) {
     size_t stride = scores->stride;
-    float *to = exponentials + first * stride, sums[ROWS];
-    struct shared_scores_row terms[ROWS] = {{0}};
-    for (int i = 0; i < rows; i++)
-        terms[i] = shared_scores_row_of(scores, x, least, largest, first + (size_t)i);
-    exponentials_of_rows(rows, scores, terms, x, first, to, sums);
-    for (int i = 0; i < rows; i++)
-        if ((terms[i].is_large || sums[i] < shared_scores_least_sum) && terms[i].bound != -INFINITY)
-            sums[i] =
-                exponentials_below_largest(scores, terms[i], x, first + (size_t)i, to + (size_t)i * stride);
+    float *to = exponentials + first * stride, largest[ROWS], sums[ROWS];
+    struct row_terms terms = terms_of_rows(rows, scores, x, first);
+    largest_of_rows(rows, terms, stride, largest);
+    exponentials_of_rows(rows, terms, stride, largest, to, sums);
     lanes inverse[ROWS];
 #pragma GCC unroll 4
     for (int i = 0; i < rows; i++) {
-        inverse_sums[first + (size_t)i] = sums[i] == 0 ? 0 : 1 / sums[i];
+        inverse_sums[first + (size_t)i] = shared_scores_inverse(scores, first + (size_t)i, sums[i]);
         inverse[i] = lanes_broadcast(inverse_sums[first + (size_t)i]);
     }
     for (size_t j = 0; j < stride; j += LANES) {
@@ -96,26 +101,14 @@ LANES_INLINE void attend_rows(int rows, const struct shared_scores *scores, cons
     }
 }
 
-static void range_of(const float *x, size_t stride, float *least, float *largest) {
-    lanes low = lanes_load(x), high = low;
-    for (size_t j = LANES; j < stride; j += LANES) {
-        low = lanes_minimum(low, lanes_load(x + j));
-        high = lanes_maximum(high, lanes_load(x + j));
-    }
-    *least = lanes_least(low);
-    *largest = lanes_largest(high);
-}
-
 void IN_SET(shared_scores_forward)(const struct shared_scores *scores, const float *x, float *exponentials,
                                    float *inverse_sums, float *share) {
-    float least, largest;
     size_t i = 0;
-    range_of(x, scores->stride, &least, &largest);
     memset(share, 0, scores->stride * sizeof *share);
     for (; i + ROWS <= scores->steps; i += ROWS)
-        attend_rows(ROWS, scores, x, least, largest, i, exponentials, inverse_sums, share);
+        attend_rows(ROWS, scores, x, i, exponentials, inverse_sums, share);
     for (; i < scores->steps; i++)
-        attend_rows(1, scores, x, least, largest, i, exponentials, inverse_sums, share);
+        attend_rows(1, scores, x, i, exponentials, inverse_sums, share);
 }
 
 /* products[ROWS]: sum_j row_j values_j for each of the rows[rows][stride]. */
@@ -133,7 +126,7 @@ LANES_INLINE void dot_rows(int rows, const float *row, const float *values, size
     lanes_sums_of_four(sum, products);
 }
 
-/* w_ij (g_j - mean_i) as e_ij (inverse_i g_j - inverse_i mean_i). The square of an inverse may overflow. */
+/* w_ij (g_j - mean_i) as e_ij (inverse_i g_j - inverse_i mean_i): exactly 0 where w_ij is exactly 1. */
 LANES_INLINE void go_back_rows(int rows, size_t stride, const float *x, const float *row,
                                const float *inverse_sums, const float *gains, const float *grad_share,
                                float *fixed, struct shared_scores_gradient *gradient, float *grad_row) {

@@ -10,7 +10,7 @@
  *   every query has an output; chosen head by head:
  *     in registers        T <= 32 and D <= 64                                  T^2 W    H T^2   multi_head.c
  *     with its matrix     T <= 1024                                            T^2 W    H T^2   multi_head.c
- *     in tiles            longer (FlashAttention)                              T^2 W    H T     tiled_head.c
+ *     in tiles            longer (after FlashAttention)                        T^2 W    H T     tiled_head.c
  *   averaged over the queries, one head; chosen layer by layer:
  *     unplaced            numbers, no position, no mask                        T^2      T       unplaced.c
  *     scalar              other numbers, position not rotated, T <= 1024       T^2      T^2     scalar.c

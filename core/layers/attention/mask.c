@@ -16,6 +16,13 @@ void visible_keys_hide_others(const struct visible_keys *visible, const struct s
                 scores[i * stride + j] = -INFINITY;
 }
 
+size_t visible_keys_count_blind(const struct visible_keys *visible, size_t steps) {
+    size_t first = 0;
+    while (visible->present != NULL && first < steps && visible->present[first] == 0)
+        first++;
+    return visible->is_causal || first == steps ? first : 0;
+}
+
 size_t count_present(const uint8_t *present, size_t count) {
     size_t sum = 0;
     for (size_t t = 0; t < count; t++)

@@ -24,6 +24,10 @@ struct score_block {
 void visible_keys_hide_others(const struct visible_keys *visible, const struct score_block *block,
                               float *scores, size_t stride);
 
+/* Returns the number of queries that see no key; they are the first ones. PyTorch gives them weights that are
+ * NaN, the layers here weights of 0. */
+size_t visible_keys_count_blind(const struct visible_keys *visible, size_t steps);
+
 /* Returns how many of present[count] are not 0; all if it is NULL. */
 size_t count_present(const uint8_t *present, size_t count);
 

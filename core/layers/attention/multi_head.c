@@ -106,10 +106,15 @@ static size_t stride_of(const struct multi_head_shape *shape, size_t steps) {
     return shape->algorithm == HEAD_IN_REGISTERS ? (shape->steps + 7) / 8 * 8 : steps;
 }
 
-/* The floats of one head's weights for one example. Attention in tiles keeps one number per query instead
+/* The floats of one head's weights for one example. Attention in tiles keeps two numbers per query instead
  * (core/layers/attention/tiled_head.h). */
 static size_t weights_size(const struct multi_head_shape *shape) {
-    return shape->algorithm == HEAD_IN_TILES ? shape->steps : shape->steps * stride_of(shape, shape->steps);
+    return shape->steps * (shape->algorithm == HEAD_IN_TILES ? 2 : stride_of(shape, shape->steps));
+}
+
+static struct row_softmax rows_in(const struct multi_head_shape *shape, const float *weights) {
+    float *largest = (float *)(uintptr_t)weights;
+    return (struct row_softmax){largest, largest + shape->steps};
 }
 
 /* The rotations follow the weights in `saved`. */
@@ -165,7 +170,7 @@ static struct example_rows rows_of(const struct multi_head_shape *shape, const s
 
 /* Finds a head in `saved`. */
 static struct attention_head head_of(const struct multi_head_shape *shape, const float *saved,
-                                     const struct example_rows *rows, size_t head, const float *bias) {
+                                     const struct example_rows *rows, size_t head, const float *limits) {
     size_t width = shape->width / shape->heads, start = rows->first * shape->width + head * width;
     size_t size = shape->count * shape->steps * shape->width;
     return (struct attention_head){.steps = rows->steps,
@@ -174,16 +179,16 @@ static struct attention_head head_of(const struct multi_head_shape *shape, const
                                    .stride = stride_of(shape, rows->steps),
                                    .scale = (float)(1 / sqrt((double)width)),
                                    .is_causal = shape->mask == ATTENTION_MASK_CAUSAL,
-                                   .bias = bias,
+                                   .limits = limits,
                                    .query = saved + start,
                                    .key = saved + size + start,
                                    .value = saved + 2 * size + start};
 }
 
-/* Fills bias[steps] of one example: -infinity for a hidden key. */
-static void fill_bias(const struct example_rows *rows, float *bias) {
+/* Fills limits[steps] of one example: -infinity for a hidden key. */
+static void fill_limits(const struct example_rows *rows, float *limits) {
     for (size_t key = 0; key < rows->steps; key++)
-        bias[key] = rows->present[key] == 0 ? -INFINITY : 0;
+        limits[key] = rows->present[key] == 0 ? -INFINITY : INFINITY;
 }
 
 /* Computes one head of a longer example by matrix products. */
@@ -200,26 +205,39 @@ static void long_head_forward(const struct attention_head *head, const struct ex
                     head->row);
 }
 
+/* Clears weights and context of the first queries, which see no key: softmax left NaN. */
+static void clear_blind(const struct attention_head *head, size_t blind, float *weights, float *context) {
+    memset(weights, 0, blind * head->stride * sizeof *weights);
+    for (size_t i = 0; i < blind; i++)
+        memset(context + i * head->row, 0, head->width * sizeof *context);
+}
+
 static void forward_heads(const struct multi_head_shape *shape, const struct saved_matrices *at,
                           const struct layer_pass *pass) {
-    float bias[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
+    float limits[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
     struct example_rows rows = {0};
     for (size_t i = 0; i < shape->count; i++) {
         rows = rows_of(shape, pass, i, rows);
         bool is_hidden = shape->algorithm == HEAD_IN_REGISTERS && rows.present != NULL;
+        struct visible_keys visible = {shape->mask == ATTENTION_MASK_CAUSAL, rows.present};
+        size_t blind = visible_keys_count_blind(&visible, rows.steps);
         if (is_hidden)
-            fill_bias(&rows, bias);
+            fill_limits(&rows, limits);
         for (size_t h = 0; h < shape->heads && !layer_pass_is_stopped(pass); h++) {
-            struct attention_head head = head_of(shape, at->query, &rows, h, is_hidden ? bias : NULL);
+            struct attention_head head = head_of(shape, at->query, &rows, h, is_hidden ? limits : NULL);
             float *weights = at->weights + (i * shape->heads + h) * weights_size(shape);
             float *context = at->context + (head.query - at->query);
             struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
+            struct row_softmax softmax = rows_in(shape, weights);
+            if (shape->algorithm == HEAD_IN_TILES) {
+                tiled_head_forward(&tiled, &softmax, context);
+                continue;
+            }
             if (shape->algorithm == HEAD_IN_REGISTERS)
                 pass->kernels->attention_head_forward(&head, weights, context);
-            else if (shape->algorithm == HEAD_IN_TILES)
-                tiled_head_forward(&tiled, weights, context);
             else
                 long_head_forward(&head, &rows, weights, context, pass->kernels);
+            clear_blind(&head, blind, weights, context);
         }
     }
 }
@@ -270,10 +288,11 @@ static void backward_heads(const struct multi_head_shape *shape, const struct sa
                                                          grad->key + start, grad->value + start,
                                                          grad->weights};
             struct tiled_head tiled = {&head, rows.present, pass->kernels, grad->weights};
+            struct row_softmax softmax = rows_in(shape, weights);
             if (shape->algorithm == HEAD_IN_REGISTERS)
                 pass->kernels->attention_head_backward(&head, weights, &gradients);
             else if (shape->algorithm == HEAD_IN_TILES)
-                tiled_head_backward(&tiled, weights, at->context + start, &gradients);
+                tiled_head_backward(&tiled, &softmax, &gradients);
             else
                 long_head_backward(&head, weights, &gradients, pass->kernels);
         }
@@ -305,15 +324,16 @@ void multi_head_backward(const struct multi_head_shape *shape, const struct mult
 
 /* Unpacks weights in place to [queries][steps]. On entry they begin with packed rows: the weights of the
  * present queries for the `keys` present. Works from the end, so that it overwrites nothing before reading
- * it. */
+ * it. A row of NaN is NaN at hidden keys too. */
 static void unpack_weights(const uint8_t *present, size_t steps, size_t keys, size_t first, size_t queries,
                            size_t packed_queries, float *weights) {
     for (size_t query = queries; query-- > 0;) {
         float *row = weights + query * steps;
         bool is_present = present[first + query] != 0;
         const float *from = is_present ? weights + --packed_queries * keys : NULL;
+        float hidden = is_present && isnan(from[0]) ? NAN : 0;
         for (size_t key = steps, left = keys; key-- > 0;)
-            row[key] = is_present && present[key] != 0 ? from[--left] : 0;
+            row[key] = is_present && present[key] != 0 ? from[--left] : hidden;
     }
 }
 
@@ -331,8 +351,9 @@ void multi_head_write_weights(const struct multi_head_shape *shape, const float 
         for (size_t h = 0; h < shape->heads; h++, kept += weights_size(shape), weights += queries * steps) {
             struct attention_head head = head_of(shape, saved, &rows, h, NULL);
             struct tiled_head tiled = {&head, rows.present, pass->kernels, pass->scratch};
+            struct row_softmax softmax = rows_in(shape, kept);
             if (shape->algorithm == HEAD_IN_TILES)
-                tiled_head_weights(&tiled, kept, from, count, weights);
+                tiled_head_weights(&tiled, &softmax, from, count, weights);
             else
                 for (size_t row = 0; row < count; row++)
                     memcpy(weights + row * rows.steps, kept + (from + row) * head.stride,

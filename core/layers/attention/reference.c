@@ -5,6 +5,7 @@
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/attention/pooled.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -131,27 +132,31 @@ static double score_scale(const struct example *example) {
     return 1 / sqrt((double)example->head_width);
 }
 
+/* q . k / sqrt(D); infinite if float32 cannot hold it, as in the algorithms that work in float32. */
+static double score_of(const struct example *example, size_t head, size_t query, size_t key) {
+    double score = score_scale(example) * dot(at(example, example->query, query, head),
+                                              at(example, example->key, key, head), example->head_width);
+    return fabs(score) > (double)FLT_MAX ? copysign(INFINITY, score) : score;
+}
+
 /* Computes one query of one head. The weights are the softmax of q . k / sqrt(D) over the keys that it sees,
- * all 0 if it sees none; the context is the sum of weight times value. */
+ * all 0 if it sees none; the context is the sum of weight times value. As in PyTorch a score that is NaN or
+ * infinite, or infinitely small scores alone, make all NaN. */
 static void attend(const struct example *example, size_t head, size_t i, float *weights) {
-    const float *query = at(example, example->query, i, head);
     float *context = at(example, example->context, i, head);
     double largest = -INFINITY, sum = 0;
     memset(weights, 0, example->steps * sizeof *weights);
     memset(context, 0, example->head_width * sizeof *context);
     for (size_t j = 0; j < example->steps; j++)
         if (sees(example, i, j))
-            largest = fmax(largest, score_scale(example) *
-                                        dot(query, at(example, example->key, j, head), example->head_width));
+            largest = fmax(largest, score_of(example, head, i, j));
     for (size_t j = 0; j < example->steps; j++)
         if (sees(example, i, j)) {
-            double score =
-                score_scale(example) * dot(query, at(example, example->key, j, head), example->head_width);
-            weights[j] = (float)exp(score - largest);
+            weights[j] = (float)exp(score_of(example, head, i, j) - largest);
             sum += (double)weights[j];
         }
     for (size_t j = 0; j < example->steps; j++)
-        if (sees(example, i, j)) {
+        if (sees(example, i, j) || isnan(sum)) {
             weights[j] = (float)((double)weights[j] / sum);
             add_scaled((double)weights[j], at(example, example->value, j, head), example->head_width,
                        context);

@@ -21,7 +21,7 @@ struct saved_parts {
     /* Common to the batch. */
     float *place, *query_base, *key_base; /* [T][width]: p, Pq, Pk */
     float *query_slope, *key_slope;       /* [width]: Uq, Uk */
-    float *fixed, *fixed_largest;         /* [T][stride]: D or hidden; [T] */
+    float *fixed;                         /* [T][stride]: D or hidden */
     float *column, *row;                  /* [stride]: B, C */
     /* For each example. */
     float *x;                    /* [count][stride] */
@@ -50,7 +50,6 @@ static size_t lay_out(struct saved_parts *parts, float *saved, const struct laye
         {&parts->key_base, steps * width},
         {&parts->query_slope, width},
         {&parts->key_slope, width},
-        {&parts->fixed_largest, steps},
         {&parts->pooled, count},
         {&parts->pooled_input, count * width},
     };
@@ -113,7 +112,7 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
     struct gradients parts;
     struct layer position;
     size_t size = lay_out_gradients(&parts, NULL, layer, count);
-    size_t padded = layer->input.steps * (padded_steps(layer) + 1);
+    size_t padded = layer->input.steps * padded_steps(layer);
     size = padded > size ? padded : size;
     if (!scalar_attention_position_layer(layer, &position))
         return size;
@@ -184,15 +183,6 @@ static void prepare_batch(const struct layer *layer, const struct scalar_attenti
     matrix_multiply_transposed_b(steps, steps, width, scale, parts->query_base, width, parts->key_base, width,
                                  0, parts->fixed, stride);
     hide_masked_scores(layer, parts->fixed);
-    pass->kernels->largest_of_rows(parts->fixed, steps, stride, parts->fixed_largest);
-}
-
-static void range_of(const float *values, size_t count, float *least, float *largest) {
-    *least = *largest = values[0];
-    for (size_t j = 1; j < count; j++) {
-        *least = values[j] < *least ? values[j] : *least;
-        *largest = values[j] > *largest ? values[j] : *largest;
-    }
 }
 
 static struct shared_scores scores_of(const struct layer *layer, const struct saved_parts *parts) {
@@ -200,11 +190,9 @@ static struct shared_scores scores_of(const struct layer *layer, const struct sa
                                    .stride = padded_steps(layer),
                                    .row = parts->row,
                                    .column = parts->column,
-                                   .fixed = parts->fixed,
-                                   .fixed_largest = parts->fixed_largest};
+                                   .fixed = parts->fixed};
     scores.square = scalar_attention_score_scale(layer) *
                     scalar_attention_dot(parts->query_slope, parts->key_slope, layer->output.width);
-    range_of(scores.column, scores.steps, &scores.column_least, &scores.column_largest);
     return scores;
 }
 
@@ -216,12 +204,11 @@ static void attend(const struct layer *layer, const struct saved_parts *parts, s
     memcpy(x, input + b * steps, steps * sizeof *x);
     memset(x + steps, 0, (stride - steps) * sizeof *x);
     if (pass->present != NULL) {
-        float *fixed = pass->scratch, *largest = fixed + steps * stride;
+        float *fixed = pass->scratch;
         memcpy(fixed, scores.fixed, steps * stride * sizeof *fixed);
         hide_padded_scores(layer, pass->present + b * steps, fixed);
-        pass->kernels->largest_of_rows(fixed, steps, stride, largest);
         scores.fixed = fixed;
-        scores.fixed_largest = largest;
+        scores.present = pass->present + b * steps;
     }
     pass->kernels->shared_scores_forward(&scores, x, parts->exponentials + b * steps * stride,
                                          parts->inverse_sums + at, share);
@@ -388,10 +375,13 @@ static void attention(const struct layer *layer, const float *parameters, const 
     size_t steps = layer->input.steps, stride = padded_steps(layer);
     struct saved_parts parts = parts_of(saved, layer, pass->count);
     for (size_t b = 0; b < pass->count; b++)
-        for (size_t i = 0; i < steps; i++)
+        for (size_t i = 0; i < steps; i++) {
+            const float *row = parts.exponentials + (b * steps + i) * stride;
+            /* 0 for a padded query, whose scores may have overflowed all the same. */
+            float inverse = parts.inverse_sums[b * stride + i];
             for (size_t j = 0; j < steps; j++)
-                weights[(b * steps + i) * steps + j] =
-                    parts.exponentials[(b * steps + i) * stride + j] * parts.inverse_sums[b * stride + i];
+                weights[(b * steps + i) * steps + j] = inverse == 0 ? 0 : row[j] * inverse;
+        }
 }
 
 const struct layer_type layer_scalar_attention = {

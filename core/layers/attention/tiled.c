@@ -12,18 +12,18 @@
 
 /* The values saved from forward to backward. */
 struct saved_parts {
-    float *query, *key; /* [count][T][width] */
-    float *normaliser; /* [count][T]: log of a row's sum of exponentials; INFINITY if the query sees no key */
-    float *share;      /* [count][T]: m */
-    float *pooled_input; /* [count][width]: sum_j m_j h_j */
-    float *rotations;    /* [T][width], if the position rotates */
+    float *query, *key;      /* [count][T][width] */
+    struct row_softmax rows; /* [count][T] */
+    float *share;            /* [count][T]: m */
+    float *pooled_input;     /* [count][width]: sum_j m_j h_j */
+    float *rotations;        /* [T][width], if the position rotates */
 };
 
 static struct saved_parts parts_of(float *saved, const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->input.width, size = count * steps * width;
     struct saved_parts parts = {.query = saved, .key = saved + size};
-    parts.normaliser = parts.key + size;
-    parts.share = parts.normaliser + count * steps;
+    parts.rows = (struct row_softmax){parts.key + size, parts.key + size + count * steps};
+    parts.share = parts.rows.inverse_sums + count * steps;
     parts.pooled_input = parts.share + count * steps;
     parts.rotations = parts.pooled_input + count * width;
     return parts;
@@ -31,7 +31,7 @@ static struct saved_parts parts_of(float *saved, const struct layer *layer, size
 
 static size_t saved_size(const struct layer *layer, size_t count) {
     size_t steps = layer->input.steps, width = layer->input.width;
-    return count * (2 * steps * width + 2 * steps + width) +
+    return count * (2 * steps * width + 3 * steps + width) +
            rotation_size(layer->options.position, steps, width);
 }
 
@@ -66,10 +66,11 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
 /* One example. */
 struct example {
     struct attention_head head;
-    struct tile_walk walk; /* over its scores; the keys must be transposed first */
-    float query_share;     /* 1 / its number of real steps; 0 if there are none */
-    const float *input;    /* [T][width] */
-    float *normaliser, *share;
+    struct tile_walk walk;   /* over its scores; the keys must be transposed first */
+    float query_share;       /* 1 / its number of real steps; 0 if there are none */
+    const float *input;      /* [T][width] */
+    struct row_softmax rows; /* its queries' */
+    float *share;
 };
 
 static void start_example(struct example *example, const struct layer *layer, const struct saved_parts *parts,
@@ -87,21 +88,20 @@ static void start_example(struct example *example, const struct layer *layer, co
                                          .key = parts->key + first * width},
                                 .query_share = real > 0 ? 1 / (float)real : 0,
                                 .input = input + first * width,
-                                .normaliser = parts->normaliser + first,
+                                .rows = row_softmax_from(&parts->rows, first),
                                 .share = parts->share + first};
     example->walk = (struct tile_walk){&example->head, present, work->keys_transposed, pass->kernels};
     tile_walk_transpose(&example->head, example->head.key, work->keys_transposed);
 }
 
-/* Computes the normalisers of a block's rows. If a query is padding or sees no key, its normaliser is
- * INFINITY, so that all its weights are 0. */
+/* Completes the softmax of a block's rows. Queries that are padding see no key; all others see at least their
+ * own. */
 static void finish_rows(const struct example *example, const struct query_block *block, const float *largest,
                         const float *sums) {
-    for (size_t i = 0; i < block->queries; i++) {
-        size_t query = block->first + i;
-        bool is_padding = example->walk.present != NULL && example->walk.present[query] == 0;
-        example->normaliser[query] = is_padding || !(sums[i] > 0) ? INFINITY : largest[i] + logf(sums[i]);
-    }
+    row_softmax_finish(&example->rows, block->first, block->queries, largest, sums, 0);
+    for (size_t i = block->first; example->walk.present != NULL && i < block->first + block->queries; i++)
+        if (example->walk.present[i] == 0)
+            example->rows.inverse_sums[i] = 0;
 }
 
 /* Finds tile number t of a block. */
@@ -121,11 +121,13 @@ static void attend_block(const struct example *example, const struct work *work,
         memcpy(work->largest + t * TILE_QUERIES, largest, sizeof largest);
     }
     finish_rows(example, block, largest, sums);
+    struct row_softmax rows = row_softmax_from(&example->rows, block->first);
     for (size_t t = 0; t < block->tiles; t++) {
         size_t keys = tile_keys(&example->head, t);
         for (size_t i = 0; i < block->queries; i++)
-            factors[i] = example->query_share *
-                         expf(work->largest[t * TILE_QUERIES + i] - example->normaliser[block->first + i]);
+            factors[i] = example->query_share * rows.inverse_sums[i] *
+                         row_softmax_scale_down(work->largest[t * TILE_QUERIES + i], rows.largest[i],
+                                                example->head.scale);
         matrix_multiply(1, keys, block->queries, 1, factors, TILE_QUERIES, tile_memory(work, t), TILE_KEYS, 1,
                         example->share + t * TILE_KEYS, keys);
     }
@@ -158,11 +160,11 @@ static void attend_block_backward(const struct example *example, const struct wo
     const struct attention_head *head = &example->head;
     size_t width = head->width;
     float means[TILE_QUERIES] = {0};
+    struct row_softmax rows = row_softmax_from(&example->rows, block->first);
     struct tile tile;
     for (size_t t = 0; t < block->tiles; t++) {
         tile = tile_walk_score(&example->walk, block, t, tile_memory(work, t));
-        example->walk.kernels->tile_weights_and_means(&tile, example->normaliser + block->first,
-                                                      work->a + t * TILE_KEYS, means);
+        example->walk.kernels->tile_weights_and_means(&tile, &rows, work->a + t * TILE_KEYS, 0, means);
     }
     for (size_t t = 0; t < block->tiles; t++) {
         size_t first = t * TILE_KEYS;
@@ -213,7 +215,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
                                       work.grad_key, grad_input, grad_parameters);
 }
 
-/* Computes the weights of some queries, one block at a time, from the normalisers that forward saved. */
+/* Computes the weights of some queries, one block at a time, from the rows that forward saved. */
 static void attention_rows(const struct layer *layer, const float *parameters, const float *input,
                            float *saved, size_t first, size_t queries, float *weights,
                            const struct layer_pass *pass) {
@@ -224,7 +226,7 @@ static void attention_rows(const struct layer *layer, const float *parameters, c
     for (size_t i = 0; i < pass->count; i++) {
         struct example example;
         start_example(&example, layer, &parts, &work, input, pass, i);
-        tile_walk_weights(&example.walk, example.normaliser, first, queries, work.tiles,
+        tile_walk_weights(&example.walk, &example.rows, first, queries, work.tiles,
                           weights + i * queries * steps);
     }
 }

@@ -4,6 +4,7 @@
 #include "core/layers/attention/mask.h"
 #include "core/math/matrix.h"
 
+#include <math.h>
 #include <string.h>
 
 size_t tile_count(size_t steps) {
@@ -36,19 +37,38 @@ struct tile tile_walk_score(const struct tile_walk *walk, const struct query_blo
     return tile;
 }
 
-void tile_walk_weights(const struct tile_walk *walk, const float *normaliser, size_t first, size_t queries,
-                       float *values, float *weights) {
+struct row_softmax row_softmax_from(const struct row_softmax *rows, size_t first) {
+    return (struct row_softmax){rows->largest + first, rows->inverse_sums + first};
+}
+
+void row_softmax_finish(const struct row_softmax *rows, size_t first, size_t count, const float *largest,
+                        const float *sums, size_t blind) {
+    for (size_t i = 0; i < count; i++) {
+        rows->largest[first + i] = largest[i];
+        rows->inverse_sums[first + i] = first + i < blind ? 0 : sums[i] == 0 ? NAN : 1 / sums[i];
+    }
+}
+
+/* weights[steps] = those of a query before its tiles are written: 0, or NaN with all others. */
+static void clear_weights(float *weights, size_t steps, float inverse_sum) {
+    for (size_t j = 0; j < steps; j++)
+        weights[j] = isnan(inverse_sum) ? NAN : 0;
+}
+
+void tile_walk_weights(const struct tile_walk *walk, const struct row_softmax *rows, size_t first,
+                       size_t queries, float *values, float *weights) {
     size_t steps = walk->head->steps, end = first + queries;
-    memset(weights, 0, queries * steps * sizeof *weights);
-    for (; first < end; first += TILE_QUERIES) {
-        struct query_block block = tile_walk_block(walk->head, first, end);
+    for (size_t i = 0; i < queries; i++)
+        clear_weights(weights + i * steps, steps, rows->inverse_sums[first + i]);
+    for (size_t start = first - first % TILE_QUERIES; start < end; start += TILE_QUERIES) {
+        struct query_block block = tile_walk_block(walk->head, start, steps);
+        struct row_softmax block_rows = row_softmax_from(rows, start);
         for (size_t t = 0; t < block.tiles; t++) {
             struct tile tile = tile_walk_score(walk, &block, t, values);
-            walk->kernels->tile_weights(&tile, normaliser + first);
-            for (size_t i = 0; i < tile.rows; i++)
-                memcpy(weights + i * steps + t * TILE_KEYS, values + i * TILE_KEYS,
+            walk->kernels->tile_weights(&tile, &block_rows);
+            for (size_t i = start < first ? first : start; i < start + tile.rows && i < end; i++)
+                memcpy(weights + (i - first) * steps + t * TILE_KEYS, values + (i - start) * TILE_KEYS,
                        tile.columns * sizeof *weights);
         }
-        weights += block.queries * steps;
     }
 }

@@ -16,7 +16,7 @@
 enum { TILE_QUERIES = 24, TILE_KEYS = 240 };
 
 struct tile_walk {
-    const struct attention_head *head; /* its stride and bias have no effect */
+    const struct attention_head *head; /* its stride and limits have no effect */
     const uint8_t *present;            /* [steps]: keys that are not hidden; NULL: all */
     const float *transposed_keys;      /* from tile_walk_transpose */
     const struct kernels *kernels;
@@ -46,9 +46,20 @@ struct query_block tile_walk_block(const struct attention_head *head, size_t fir
 struct tile tile_walk_score(const struct tile_walk *walk, const struct query_block *block, size_t index,
                             float *values);
 
-/* Writes weights[queries][steps] for the queries from `first` on; normaliser[steps] is that of
- * tile_kernels.h. `values` is working memory for one tile. */
-void tile_walk_weights(const struct tile_walk *walk, const float *normaliser, size_t first, size_t queries,
-                       float *values, float *weights);
+/* The softmax of the rows from `first` on. */
+struct row_softmax row_softmax_from(const struct row_softmax *rows, size_t first);
+
+/* Completes the softmax of `count` rows, the first of which is query number `first`, from the largest scores
+ * and sums that tile_softmax left: a query that sees no key has weights of 0, and one all of whose scores are
+ * -INFINITY nevertheless has weights that are NaN. `blind` is the number of queries, the first ones, that see
+ * no key. */
+void row_softmax_finish(const struct row_softmax *rows, size_t first, size_t count, const float *largest,
+                        const float *sums, size_t blind);
+
+/* Writes weights[queries][steps] for the queries from `first` on; `rows` are all queries'. The blocks are
+ * those of a walk from the first query on, because a product's shape can show in its bits. `values` is
+ * working memory for one tile. */
+void tile_walk_weights(const struct tile_walk *walk, const struct row_softmax *rows, size_t first,
+                       size_t queries, float *values, float *weights);
 
 #endif

@@ -1,5 +1,4 @@
-/* Kernels of attention as their formulas are written: see reference_kernels.h. Exponentials of shared scores
- * are taken of differences to an upper bound of the row, so they stay below 1. */
+/* Kernels of attention as their formulas are written: see reference_kernels.h. */
 #include "tests/unit/core/math/reference_kernels.h"
 
 #include "core/math/attention_head.h"
@@ -33,18 +32,15 @@ static void attend(const struct attention_head *head, size_t i, float *weights) 
     memset(weights, 0, head->stride * sizeof *weights);
     for (size_t j = 0; j < keys; j++) {
         float score = product_of(head->query + i * head->row, head->key + j * head->row, head->width);
-        weights[j] = head->scale * score + (head->bias == NULL ? 0 : head->bias[j]);
+        weights[j] = head->limits != NULL && head->limits[j] == -INFINITY ? -INFINITY : head->scale * score;
         largest = fmaxf(largest, weights[j]);
     }
-    if (largest == -INFINITY)
-        largest = 0;
     for (size_t j = 0; j < keys; j++) {
         weights[j] = expf(weights[j] - largest);
         sum += weights[j];
     }
-    float factor = sum > 0 ? 1 / sum : 0;
     for (size_t j = 0; j < keys; j++)
-        weights[j] *= factor;
+        weights[j] /= sum;
 }
 
 void reference_attention_head_forward(const struct attention_head *head, float *weights, float *context) {
@@ -94,30 +90,31 @@ void reference_tile_softmax(const struct tile *tile, float *largest, float *sums
     for (size_t i = 0; i < tile->rows; i++) {
         float *row = tile->values + i * tile->stride, before = largest[i], sum = 0;
         for (size_t j = 0; j < tile->columns; j++)
-            largest[i] = fmaxf(largest[i], tile->scale * row[j]);
+            largest[i] = fmaxf(largest[i], row[j]);
         float shift = largest[i] == -INFINITY ? 0 : largest[i];
         for (size_t j = 0; j < tile->columns; j++) {
-            row[j] = expf(tile->scale * row[j] - shift);
+            row[j] = expf(tile->scale * (row[j] - shift));
             sum += row[j];
         }
-        sums[i] = sums[i] * expf(before - shift) + sum;
+        sums[i] = sums[i] * expf(tile->scale * (before - shift)) + sum;
     }
 }
 
-void reference_tile_weights(const struct tile *tile, const float *normaliser) {
+void reference_tile_weights(const struct tile *tile, const struct row_softmax *rows) {
     for (size_t i = 0; i < tile->rows; i++)
         for (size_t j = 0; j < tile->columns; j++) {
             float *value = tile->values + i * tile->stride + j;
-            *value = expf(tile->scale * *value - normaliser[i]);
+            float shift = rows->largest[i] == -INFINITY ? 0 : rows->largest[i];
+            *value = rows->inverse_sums[i] * expf(tile->scale * (*value - shift));
         }
 }
 
-void reference_tile_weights_and_means(const struct tile *tile, const float *normaliser, const float *gradient,
-                                      float *means) {
-    reference_tile_weights(tile, normaliser);
+void reference_tile_weights_and_means(const struct tile *tile, const struct row_softmax *rows,
+                                      const float *gradient, size_t gradient_stride, float *means) {
+    reference_tile_weights(tile, rows);
     for (size_t i = 0; i < tile->rows; i++)
         for (size_t j = 0; j < tile->columns; j++)
-            means[i] += tile->values[i * tile->stride + j] * gradient[j];
+            means[i] += tile->values[i * tile->stride + j] * gradient[i * gradient_stride + j];
 }
 
 void reference_tile_backward(const struct tile *tile, const float *gradient, size_t gradient_stride,
@@ -128,48 +125,24 @@ void reference_tile_backward(const struct tile *tile, const float *gradient, siz
                 tile->scale * (gradient[i * gradient_stride + j] - means[i]);
 }
 
-static float score_at(const struct shared_scores *scores, struct shared_scores_row row, const float *x,
-                      size_t i, size_t j) {
-    return scores->fixed[i * scores->stride + j] + row.slope * x[j] + row.gain * scores->column[j];
-}
-
-/* to[stride] = 2^(s_ij - shift); returns the sum. */
-static float exponentials_of_row(const struct shared_scores *scores, struct shared_scores_row row,
-                                 const float *x, size_t i, float shift, float *to) {
-    float sum = 0;
-    for (size_t j = 0; j < scores->stride; j++)
-        sum += to[j] = exp2f(score_at(scores, row, x, i, j) - shift);
-    return sum;
-}
-
-/* The same with the row's largest score as the shift, taken from the scores as they are: of large ones other
- * roundings than the largest's own would leave no exponential of 1. */
-static float exponentials_below_largest(const struct shared_scores *scores, struct shared_scores_row row,
-                                        const float *x, size_t i, float *to) {
-    float largest = -INFINITY, sum = 0;
+/* to[stride] = 2^(s_ij - the largest); returns the sum. */
+static float exponentials_of_row(const struct shared_scores *scores, const float *x, size_t i, float *to) {
+    float largest = -INFINITY, sum = 0, slope = scores->square * x[i] + scores->row[i];
     for (size_t j = 0; j < scores->stride; j++) {
-        to[j] = score_at(scores, row, x, i, j);
+        to[j] = scores->fixed[i * scores->stride + j] + slope * x[j] + x[i] * scores->column[j];
         largest = fmaxf(largest, to[j]);
     }
     for (size_t j = 0; j < scores->stride; j++)
-        sum += to[j] = exp2f(to[j] - largest);
+        sum += to[j] = exp2f(to[j] - (largest == -INFINITY ? 0 : largest));
     return sum;
 }
 
 void reference_shared_scores_forward(const struct shared_scores *scores, const float *x, float *exponentials,
                                      float *inverse_sums, float *share) {
-    float least, largest;
-    score_kernels_range(x, scores->stride, &least, &largest);
     memset(share, 0, scores->stride * sizeof *share);
     for (size_t i = 0; i < scores->steps; i++) {
         float *to = exponentials + i * scores->stride;
-        struct shared_scores_row row = shared_scores_row_of(scores, x, least, largest, i);
-        float sum = row.is_large
-                        ? 0
-                        : exponentials_of_row(scores, row, x, i, row.bound == -INFINITY ? 0 : row.bound, to);
-        if (sum < shared_scores_least_sum && row.bound != -INFINITY)
-            sum = exponentials_below_largest(scores, row, x, i, to);
-        inverse_sums[i] = sum == 0 ? 0 : 1 / sum;
+        inverse_sums[i] = shared_scores_inverse(scores, i, exponentials_of_row(scores, x, i, to));
         for (size_t j = 0; j < scores->stride; j++)
             share[j] += inverse_sums[i] * to[j];
     }

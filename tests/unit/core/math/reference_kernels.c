@@ -87,14 +87,6 @@ static void lstm_step_backward(float *gates, const float *cell_before, const flo
     }
 }
 
-static void largest_of_rows(const float *matrix, size_t rows, size_t columns, float *largest) {
-    for (size_t i = 0; i < rows; i++) {
-        largest[i] = -INFINITY;
-        for (size_t j = 0; j < columns; j++)
-            largest[i] = fmaxf(largest[i], matrix[i * columns + j]);
-    }
-}
-
 static void adam_step(float *parameters, const float *gradients, size_t rows, size_t stride,
                       float *first_moment, float *second_moment, size_t count,
                       const struct adam_factors *factors) {
@@ -220,7 +212,6 @@ const struct kernels kernels_reference = {
     .tile_weights = reference_tile_weights,
     .tile_weights_and_means = reference_tile_weights_and_means,
     .tile_backward = reference_tile_backward,
-    .largest_of_rows = largest_of_rows,
     .shared_scores_forward = reference_shared_scores_forward,
     .shared_scores_backward = reference_shared_scores_backward,
     .tilted_moments = reference_tilted_moments,

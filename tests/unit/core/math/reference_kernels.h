@@ -16,9 +16,9 @@ void reference_attention_head_forward(const struct attention_head *head, float *
 void reference_attention_head_backward(const struct attention_head *head, const float *weights,
                                        const struct attention_head_gradients *gradients);
 void reference_tile_softmax(const struct tile *tile, float *largest, float *sums);
-void reference_tile_weights(const struct tile *tile, const float *normaliser);
-void reference_tile_weights_and_means(const struct tile *tile, const float *normaliser, const float *gradient,
-                                      float *means);
+void reference_tile_weights(const struct tile *tile, const struct row_softmax *rows);
+void reference_tile_weights_and_means(const struct tile *tile, const struct row_softmax *rows,
+                                      const float *gradient, size_t gradient_stride, float *means);
 void reference_tile_backward(const struct tile *tile, const float *gradient, size_t gradient_stride,
                              const float *means);
 void reference_shared_scores_forward(const struct shared_scores *scores, const float *x, float *exponentials,

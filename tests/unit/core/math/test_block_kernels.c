@@ -102,15 +102,16 @@ START_TEST(attention_heads_agree) {
         for (int variant = 0; variant < 4; variant++) {
             memset(plain, 0, sizeof plain);
             memset(fast, 0, sizeof fast);
-            float bias[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
-            bias[0] = bias[steps / 2] = -INFINITY;
+            float limits[ATTENTION_HEAD_MAXIMUM_STEPS] = {0};
+            for (size_t j = 0; j < ATTENTION_HEAD_MAXIMUM_STEPS; j++) /* every query sees the first key */
+                limits[j] = j % 2 == 0 ? INFINITY : -INFINITY;
             struct attention_head head = {.steps = steps,
                                           .width = head_widths[i],
                                           .row = HEADS * head_widths[i],
                                           .stride = (steps + 7) / 8 * 8,
                                           .scale = 0.4F,
                                           .is_causal = variant % 2 == 1,
-                                          .bias = variant / 2 == 1 ? bias : NULL,
+                                          .limits = variant / 2 == 1 ? limits : NULL,
                                           .query = drawn[0],
                                           .key = drawn[1],
                                           .value = drawn[2]};

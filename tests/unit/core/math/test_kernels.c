@@ -77,16 +77,55 @@ END_TEST
 /* A row is shifted by its own largest value, not by the filling of its tail. */
 START_TEST(softmax_of_very_negative_values) {
     const size_t columns = choose(_i);
-    float row[40], largest = 0;
+    float row[40];
     for (size_t j = 0; j < columns; j++)
         row[j] = -1000 - (float)j;
-    chosen->largest_of_rows(row, 1, columns, &largest);
-    ck_assert(largest == -1000);
     memcpy(plain, row, sizeof row);
     kernels_reference.softmax_rows(plain, 1, columns, 1);
     chosen->softmax_rows(row, 1, columns, 1);
     ck_assert(plain[0] > 0.6F);
     compare(row, plain, columns, 1e-6F, 1e-30F);
+}
+END_TEST
+
+/* As in PyTorch, of which this is torch.softmax: one NaN or infinity makes a whole row NaN, and so do scores
+ * that are all minus infinity. */
+START_TEST(softmax_of_infinities_and_nan) {
+    const size_t columns = choose(_i);
+    static const float faults[] = {INFINITY, NAN, -INFINITY};
+    for (size_t fault = 0; fault < 3; fault++)
+        for (size_t at = 0; at < columns; at++) {
+            float row[40];
+            for (size_t j = 0; j < columns; j++)
+                row[j] = fault == 2 ? -INFINITY : (float)j;
+            row[at] = faults[fault];
+            chosen->softmax_rows(row, 1, columns, 0.5F);
+            for (size_t j = 0; j < columns; j++)
+                if (!isnan(row[j]))
+                    ck_abort_msg("%g at %zu of %zu: weight %zu is %g", (double)faults[fault], at, columns, j,
+                                 (double)row[j]);
+        }
+}
+END_TEST
+
+/* Where one score is far above all others, its weight is 1 and the gradient of every score 0, to the bit. */
+START_TEST(certain_weights_have_no_gradient) {
+    const size_t columns = choose(_i), rows = 6, count = rows * columns;
+    draw(plain, count, 7, 1);
+    draw(other, count, 8, 3);
+    for (size_t i = 0; i < rows; i++)
+        plain[i * columns + i * 7 % columns] = 1e3F * powf(10, (float)i);
+    chosen->softmax_rows(plain, rows, columns, 0.37F);
+    for (size_t i = 0; i < rows; i++)
+        ck_assert(plain[i * columns + i * 7 % columns] == 1);
+    memcpy(fast, plain, sizeof fast);
+    memcpy(third, other, sizeof third);
+    chosen->softmax_rows_backward(plain, third, rows, columns, 0.37F);
+    chosen->softmax_rows_backward_shared(fast, other, rows, columns, 0.37F);
+    for (size_t i = 0; i < count; i++)
+        if (third[i] != 0 || fast[i] != 0)
+            ck_abort_msg("the gradient of score %zu is %g, of a shared one %g", i, (double)third[i],
+                         (double)fast[i]);
 }
 END_TEST
 
@@ -105,15 +144,17 @@ END_TEST
 START_TEST(softmax_and_its_gradient) {
     const size_t columns = choose(_i), rows = 7, count = rows * columns;
     draw(plain, count, 2, 3);
-    plain[0] = -INFINITY;
+    plain[0] = columns > 1 ? -INFINITY : 0;
     for (size_t j = 0; j < columns; j++)
         plain[columns + j] = -INFINITY;
     memcpy(fast, plain, sizeof fast);
     kernels_reference.softmax_rows(plain, rows, columns, 0.7F);
     chosen->softmax_rows(fast, rows, columns, 0.7F);
+    for (size_t j = 0; j < columns; j++) {
+        ck_assert(isnan(plain[columns + j]) && isnan(fast[columns + j]));
+        plain[columns + j] = fast[columns + j] = 0;
+    }
     compare(fast, plain, count, 1e-6F, 0);
-    for (size_t j = 0; j < columns; j++)
-        ck_assert(fast[columns + j] == 0);
     for (size_t i = 2; i < rows; i++) {
         double sum = 0;
         for (size_t j = 0; j < columns; j++)
@@ -257,6 +298,8 @@ static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, extremes_of_softmax, 0, count);
     tcase_add_loop_test(tests, softmax_of_very_negative_values, count, 40 * count);
     tcase_add_loop_test(tests, extremes_of_sigmoid, 0, count);
+    tcase_add_loop_test(tests, softmax_of_infinities_and_nan, count, 40 * count);
+    tcase_add_loop_test(tests, certain_weights_have_no_gradient, count, 40 * count);
     tcase_add_loop_test(tests, softmax_and_its_gradient, count, 40 * count);
     tcase_add_loop_test(tests, column_sums_and_tanh_backward, count, 40 * count);
     tcase_add_loop_test(tests, lstm_steps, count, 40 * count);

@@ -31,7 +31,7 @@ static void draw(float *values, size_t count, uint64_t seed, double deviation) {
  * second row sees nothing at all. */
 static void run_tiles(const struct kernels *kernels, size_t columns, float (*values)[ROWS * STRIDE],
                       float *numbers) {
-    float largest[ROWS], sums[ROWS] = {0}, normaliser[ROWS], means[ROWS] = {0};
+    float largest[ROWS], sums[ROWS] = {0}, inverse_sums[ROWS], means[ROWS] = {0};
     for (size_t i = 0; i < ROWS; i++)
         largest[i] = -INFINITY;
     for (size_t t = 0; t < 4; t++) {
@@ -46,11 +46,12 @@ static void run_tiles(const struct kernels *kernels, size_t columns, float (*val
         kernels->tile_softmax(&tile, largest, sums);
     }
     for (size_t i = 0; i < ROWS; i++)
-        normaliser[i] = sums[i] > 0 ? largest[i] + logf(sums[i]) : INFINITY;
+        inverse_sums[i] = sums[i] > 0 ? 1 / sums[i] : 0;
+    struct row_softmax rows = {largest, inverse_sums};
     struct tile again = {values[2], ROWS, columns, STRIDE, 0.7F},
                 back = {values[3], ROWS, columns, STRIDE, 0.7F};
-    kernels->tile_weights(&again, normaliser);
-    kernels->tile_weights_and_means(&back, normaliser, gradient, means);
+    kernels->tile_weights(&again, &rows);
+    kernels->tile_weights_and_means(&back, &rows, gradient, STRIDE, means);
     kernels->tile_backward(&back, gradient, STRIDE, means);
     memcpy(numbers, sums, sizeof sums);
     memcpy(numbers + ROWS, means, sizeof means);
@@ -87,7 +88,7 @@ START_TEST(tiles_of_very_negative_scores) {
         }
         struct tile tile = {drawn, 1, columns, STRIDE, 0.5F};
         tables[i]->tile_softmax(&tile, &largest, &sums);
-        ck_assert(largest == -1000);
+        ck_assert(largest == -2000);
         ck_assert_double_le(fabs((double)sums - expected), 1e-6);
         ck_assert(drawn[0] == 1);
     }
@@ -200,7 +201,7 @@ static void attend_by_formula(const struct attention_head *head, const uint8_t *
 }
 
 START_TEST(tiled_heads_follow_the_formulas) {
-    static float in[4][800 * ROW], got[4][800 * ROW], normaliser[800], weights[3 * 800];
+    static float in[4][800 * ROW], got[4][800 * ROW], sums[2 * 800], weights[3 * 800];
     static double expected[4][800 * ROW];
     const size_t steps = lengths[_i / 4];
     const struct kernels *kernels = _i % 3 == 0 ? &kernels_plain : chosen;
@@ -218,16 +219,17 @@ START_TEST(tiled_heads_follow_the_formulas) {
     struct tiled_head tiled = {&head, _i & PADDING ? present : NULL, kernels,
                                layer_check_floats(tiled_head_scratch_size(steps, HEAD_WIDTH))};
     memset(got, 0, sizeof got);
+    struct row_softmax rows = {sums, sums + 800};
     attend_by_formula(&head, tiled.present, in[3], expected);
-    tiled_head_forward(&tiled, normaliser, got[0]);
+    tiled_head_forward(&tiled, &rows, got[0]);
     struct attention_head_gradients gradients = {in[3], got[1], got[2], got[3], NULL};
-    tiled_head_backward(&tiled, normaliser, got[0], &gradients);
+    tiled_head_backward(&tiled, &rows, &gradients);
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < steps * ROW; j++)
             if (!(fabs((double)got[i][j] - expected[i][j]) <= 1e-5 * (1 + fabs(expected[i][j]))))
                 ck_abort_msg("part %zu [%zu]: %g, not %g", i, j, (double)got[i][j], expected[i][j]);
     size_t queries = steps < 3 ? steps : 3;
-    tiled_head_weights(&tiled, normaliser, steps - queries, queries, weights);
+    tiled_head_weights(&tiled, &rows, steps - queries, queries, weights);
     for (size_t i = 0; i < queries; i++) {
         double sum = 0, first = 0;
         for (size_t j = 0; j < steps; j++) {
