@@ -19,6 +19,7 @@ enum error_code {
     ERROR_DIVERGED,    /* the loss stopped being finite */
     ERROR_CANCELLED,   /* somebody asked to stop */
     ERROR_MEMORY,      /* an allocation failed */
+    ERROR_DAMAGED,     /* stored data cannot be read, and will not be readable later */
     ERROR_UNAVAILABLE, /* storage or another resource fails now; the operation may succeed later */
     ERROR_INTERNAL     /* a fault of attnlab itself */
 };

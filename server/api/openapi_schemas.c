@@ -32,8 +32,8 @@ const struct openapi_schema openapi_schemas[] = {
                        "RunState") ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL
                                    ",\"started_at\":" TIME_OR_NULL ",\"finished_at\":" TIME_OR_NULL
                                    ",\"result\":{\"type\":[\"object\",\"null\"]},\"result_omitted\":" BOOLEAN
-                                   ",\"error\":" STRING_OR_NULL ",\"comparison\":" STRING_OR_NULL
-                                   ",\"may_delete\":" BOOLEAN)},
+                                   ",\"error\":" STRING_OR_NULL ",\"damaged\":" STRINGS
+                                   ",\"comparison\":" STRING_OR_NULL ",\"may_delete\":" BOOLEAN)},
     {"RunList", OBJECT("\"runs\":" LIST_OF(REFERENCE("Run")) ",\"next\":" STRING_OR_NULL)},
     {"EpochMetrics", OBJECT("\"epoch\":" INTEGER ",\"train_loss\":" NUMBER_OR_NULL
                             ",\"test_accuracy\":" NUMBER_OR_NULL ",\"seconds\":" NUMBER)},
@@ -60,7 +60,7 @@ const struct openapi_schema openapi_schemas[] = {
     {"Comparison",
      OBJECT("\"id\":" STRING ",\"experiment\":" STRING ",\"name\":" STRING ",\"state\":" REFERENCE(
          "RunState") ",\"progress\":" PROGRESS ",\"created_at\":" TIME_OR_NULL ",\"seeds\":" INTEGERS
-                     ",\"runs\":" STRINGS
+                     ",\"damaged\":" BOOLEAN ",\"runs\":" STRINGS
                      ",\"rows\":" LIST_OF(REFERENCE("ComparisonRow")) ",\"may_delete\":" BOOLEAN)},
     {"ComparisonList",
      OBJECT("\"comparisons\":" LIST_OF(REFERENCE("Comparison")) ",\"next\":" STRING_OR_NULL)},

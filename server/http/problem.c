@@ -90,6 +90,7 @@ static unsigned find_status(enum error_code code) {
     case ERROR_UNAVAILABLE:
         return 503;
     case ERROR_NONE:
+    case ERROR_DAMAGED:
     case ERROR_INTERNAL:
         break;
     }

@@ -1,10 +1,14 @@
 /* Makes a comparison's table from its record and its runs: see comparison_view.h. */
 #include "server/runs/comparison_view.h"
 
+#include "server/formats/json_check.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CELLS_MAXIMUM = 1000000 }; /* many more than a queue can hold */
 
 void comparison_view_clear(struct comparison_view *view) {
     for (size_t i = 0; view->rows != NULL && i < view->variant_count; i++) {
@@ -17,23 +21,35 @@ void comparison_view_clear(struct comparison_view *view) {
     *view = (struct comparison_view){0};
 }
 
+static bool are_texts(const json_t *array) {
+    size_t i;
+    const json_t *item;
+    json_array_foreach(array, i, item) if (!json_is_string(item)) return false;
+    return true;
+}
+
+/* A comparison whose labels or seeds are damaged has no rows; its runs are still there. */
 bool comparison_view_open(struct comparison_view *view, struct comparison_record *record,
                           struct error *error) {
     *view = (struct comparison_view){.record = *record};
     json_t *labels = json_loads(record->labels_json, 0, NULL);
     json_t *seeds = json_loads(record->seeds_json, 0, NULL);
     size_t variants = json_array_size(labels), seed_count = json_array_size(seeds);
-    bool ok = variants > 0 && seed_count > 0;
+    bool ok = (labels != NULL || json_check(record->labels_json) != JSON_KIND_ARRAY) &&
+              (seeds != NULL || json_check(record->seeds_json) != JSON_KIND_ARRAY);
     if (!ok)
-        error_set(error, ERROR_INTERNAL, "the comparison %s cannot be read", record->id);
-    if (ok) {
+        error_set_memory(error, strlen(record->labels_json));
+    else if (variants == 0 || seed_count == 0 || variants > CELLS_MAXIMUM / seed_count ||
+             !are_texts(labels)) {
+        view->record.is_damaged = true;
+    } else {
         view->run_ids = calloc(variants * seed_count, sizeof *view->run_ids);
         view->rows = calloc(variants, sizeof *view->rows);
         view->variant_count = variants;
         view->seed_count = seed_count;
         ok = view->run_ids != NULL && view->rows != NULL;
     }
-    for (size_t i = 0; ok && i < variants; i++) {
+    for (size_t i = 0; ok && i < view->variant_count; i++) {
         struct comparison_row *row = &view->rows[i];
         row->label = strdup(json_string_value(json_array_get(labels, i)));
         row->accuracies = malloc(seed_count * sizeof *row->accuracies);
@@ -53,6 +69,8 @@ static bool add_result(struct comparison_row *row, size_t seed, const char *resu
                        struct error *error) {
     if (result_json == NULL)
         return true;
+    if (json_check(result_json) != JSON_KIND_OBJECT)
+        return true; /* damaged; the run itself says so */
     json_t *result = json_loads(result_json, 0, NULL);
     if (result == NULL)
         return error_set_memory(error, strlen(result_json));

@@ -5,6 +5,8 @@
  * briefly, so that readers never wait for the disk because of a commit. */
 #include "server/runs/event_log.h"
 
+#include "server/formats/json_check.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -236,11 +238,16 @@ static bool ring_read(struct event_log *log, const char *run_id, uint64_t *curso
     return within;
 }
 
-/* Recreates an event from its record. */
+/* Recreates an event from its record. If its payload is damaged, the event of a state shows the run as it is
+ * now, and any other fails with ERROR_MISSING: it is left out, and readers find what it said elsewhere. */
 static struct event *event_restore(struct event_log *log, const struct event_record *record,
                                    struct error *error) {
     struct event *event = NULL;
-    if (record->payload != NULL) {
+    bool is_of_run = record->kind == EVENT_STATE || record->kind == EVENT_END;
+    bool is_readable = record->payload != NULL && json_check(record->payload) == JSON_KIND_OBJECT;
+    if (record->is_damaged || (!is_readable && !is_of_run)) {
+        error_set(error, ERROR_MISSING, "an event is damaged");
+    } else if (is_readable) {
         event = event_create(record->run_id, record->kind, record->payload, error);
     } else {
         struct run_record run;
@@ -270,7 +277,8 @@ static bool store_read(struct event_log *log, const char *run_id, uint64_t *curs
         struct event *event = ok ? event_restore(log, &records[i], &gone) : NULL;
         if (event != NULL)
             events[(*count)++] = event;
-        else if (ok && gone.code != ERROR_MISSING) /* the run and its events were deleted meanwhile */
+        else if (ok && gone.code != ERROR_MISSING && gone.code != ERROR_DAMAGED)
+            /* Missing: the run and its events were deleted meanwhile. */
             ok = error_set(error, gone.code, "%s", gone.message);
         free(records[i].payload);
         if (ok)

@@ -140,7 +140,7 @@ static bool read_run_parameters(const struct run_record *run, struct parameter_s
                                 set, &cause))
         return true;
     /* This is not the caller's mistake. */
-    return error_set(error, cause.code == ERROR_INVALID ? ERROR_INTERNAL : cause.code, "run %s: %s", run->id,
+    return error_set(error, cause.code == ERROR_INVALID ? ERROR_DAMAGED : cause.code, "run %s: %s", run->id,
                      cause.message);
 }
 

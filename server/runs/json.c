@@ -1,6 +1,7 @@
 /* Writes runs and comparisons: see json.h. */
 #include "server/runs/json.h"
 
+#include "server/formats/json_check.h"
 #include "server/formats/json_writer.h"
 #include "server/system/clock.h"
 
@@ -21,13 +22,31 @@ static void write_progress(struct text *text, size_t done, size_t total, const c
     json_write_end_object(text);
 }
 
+/* Names the parts of a run that cannot be read, if there are any. */
+static void write_damage(struct text *text, const struct run_record *run, bool has_parameters,
+                         bool has_result) {
+    if (!run->is_damaged && has_parameters && has_result)
+        return;
+    json_write_begin_array(text, "damaged");
+    if (run->is_damaged)
+        json_write_string(text, NULL, "run");
+    if (!has_parameters)
+        json_write_string(text, NULL, "parameters");
+    if (!has_result)
+        json_write_string(text, NULL, "result");
+    json_write_end_array(text);
+}
+
+/* A stored text that is no object (any more) must not make the whole answer unreadable. */
 void run_write_json(struct text *text, const char *key, const struct run_record *run,
                     const bool *may_delete) {
+    bool has_parameters = json_check(run->parameters_json) == JSON_KIND_OBJECT;
+    bool has_result = run->result_json == NULL || json_check(run->result_json) == JSON_KIND_OBJECT;
     json_write_begin_object(text, key);
     json_write_string(text, "id", run->id);
     json_write_string(text, "experiment", run->experiment);
     json_write_string(text, "name", run->name);
-    json_write_raw(text, "parameters", run->parameters_json);
+    json_write_raw(text, "parameters", has_parameters ? run->parameters_json : "{}");
     bool has_dataset = run->dataset_digest != NULL && run->dataset_digest[0] != '\0';
     json_write_string(text, "dataset_digest", has_dataset ? run->dataset_digest : NULL);
     json_write_string(text, "state", run_state_name(run->state));
@@ -35,10 +54,13 @@ void run_write_json(struct text *text, const char *key, const struct run_record 
     write_time(text, "created_at", run->created_ms);
     write_time(text, "started_at", run->started_ms);
     write_time(text, "finished_at", run->finished_ms);
-    json_write_raw(text, "result", run->result_json);
+    json_write_raw(text, "result", has_result ? run->result_json : NULL);
     if (run_record_lacks_result(run))
         json_write_boolean(text, "result_omitted", true);
-    json_write_string(text, "error", run->error);
+    json_write_string(text, "error",
+                      run->error != NULL || !run->is_damaged ? run->error
+                                                             : "what is stored of this run is damaged");
+    write_damage(text, run, has_parameters, has_result);
     json_write_string(text, "comparison", run->comparison[0] != '\0' ? run->comparison : NULL);
     if (may_delete != NULL)
         json_write_boolean(text, "may_delete", *may_delete);
@@ -97,7 +119,10 @@ void comparison_write_json(struct text *text, const char *key, const struct comp
     json_write_string(text, "state", run_state_name(view->state));
     write_progress(text, view->progress_done, view->progress_total, "runs");
     write_time(text, "created_at", view->record.created_ms);
-    json_write_raw(text, "seeds", view->record.seeds_json);
+    bool has_seeds = json_check(view->record.seeds_json) == JSON_KIND_ARRAY;
+    json_write_raw(text, "seeds", has_seeds ? view->record.seeds_json : "[]");
+    if (view->record.is_damaged || !has_seeds)
+        json_write_boolean(text, "damaged", true);
     json_write_begin_array(text, "runs");
     for (size_t i = 0; i < view->variant_count * view->seed_count; i++)
         if (view->run_ids[i][0] != '\0')

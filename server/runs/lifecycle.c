@@ -26,6 +26,10 @@ static bool give_up(struct runs *runs, struct run_record *record, const char *re
  * longer be performed. */
 static const struct experiment *find_work(struct runs *runs, const struct run_record *record,
                                           struct parameter_set *parameters, struct error *reason) {
+    if (record->is_damaged) {
+        error_set(reason, ERROR_DAMAGED, "what is stored of this run is damaged");
+        return NULL;
+    }
     const struct experiment *experiment = runs->find_experiment(record->experiment);
     if (experiment == NULL) {
         error_set(reason, ERROR_MISSING, "this version of attnlab has no experiment %.80s",
@@ -79,11 +83,14 @@ static bool restore_runs(struct runs *runs, struct error *error) {
     struct run_record *records = NULL;
     size_t count = 0;
     bool ok = runs->store->list_unfinished_runs(runs->store, &records, &count, error);
-    for (size_t i = 0; i < count; i++)
-        if (ok)
-            ok = restore_run(runs, &records[i], error);
-        else
+    for (size_t i = 0; i < count; i++) {
+        struct error failure = {0};
+        if (!ok)
             run_record_clear(&records[i]);
+        else if (!restore_run(runs, &records[i], &failure) && failure.code != ERROR_DAMAGED &&
+                 failure.code != ERROR_MISSING) /* a damaged run stays as it is; the others go on */
+            ok = error_set(error, failure.code, "%s", failure.message);
+    }
     free(records);
     return ok;
 }

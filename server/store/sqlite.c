@@ -8,6 +8,7 @@
 #include "server/store/sqlite.h"
 
 #include "server/store/sqlite_connection.h"
+#include "server/store/sqlite_damage.h"
 #include "server/store/sqlite_parts.h"
 #include "server/store/sqlite_schema.h"
 
@@ -20,10 +21,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Reading every page takes about a millisecond per megabyte, and the daemon should start in less than 100 ms.
- * The pages of larger databases are only checked when they are read. */
-enum { CHECKED_SIZE_LIMIT = 32 * 1024 * 1024 };
 
 static bool make_directory(const char *path, struct error *error) {
     char partial[4096];
@@ -72,47 +69,6 @@ static int lock_directory(const char *directory, struct error *error) {
     return file;
 }
 
-/* Whether the database is intact: checks all pages of a small database, and the first page of a large one. */
-static bool database_is_sound(sqlite3 *database, const char *path) {
-    struct stat status;
-    bool small = stat(path, &status) == 0 && status.st_size <= CHECKED_SIZE_LIMIT;
-    const char *query =
-        small ? "PRAGMA quick_check(1)" : "SELECT 'ok' FROM (SELECT count(*) FROM sqlite_schema)";
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(database, query, -1, &statement, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(statement);
-    bool sound = (code & 0xff) != SQLITE_CORRUPT && (code & 0xff) != SQLITE_NOTADB;
-    if (code == SQLITE_ROW)
-        sound = strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
-    sqlite3_finalize(statement);
-    return sound;
-}
-
-/* Renames the damaged database and its log to a name that is not in use. */
-static bool set_aside(const char *path, char *warning, size_t warning_size, struct error *error) {
-    static const char *const suffixes[] = {"", "-wal", "-shm"};
-    char stamp[32], target[4200], from[4200], to[4300];
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-    snprintf(target, sizeof target, "%s.damaged-%s", path, stamp);
-    for (int copy = 2; access(target, F_OK) == 0; copy++)
-        snprintf(target, sizeof target, "%s.damaged-%s-%d", path, stamp, copy);
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(from, sizeof from, "%s%s", path, suffixes[i]);
-        snprintf(to, sizeof to, "%s%s", target, suffixes[i]);
-        if (rename(from, to) != 0 && errno != ENOENT)
-            return error_set(error, ERROR_UNAVAILABLE,
-                             "the database %.200s is damaged and cannot be renamed: %s", path,
-                             strerror(errno));
-    }
-    snprintf(warning, warning_size, "the database was damaged; it is kept as %s and a new one is used",
-             target);
-    return true;
-}
-
 /* Pages of 8 KiB suit values of 20 to 100 KB. Temporary data stays in memory: temporary files would be opened
  * and unlinked in every epoch, and would need a writable /tmp. */
 static bool writer_prepare(struct connection *writer, struct error *error) {
@@ -126,34 +82,77 @@ static bool writer_prepare(struct connection *writer, struct error *error) {
     return code == SQLITE_OK || sqlite_error_set(error, writer->database, code);
 }
 
-static bool writer_open(struct sqlite_store *store, char *warning, size_t warning_size, struct error *error) {
-    struct connection *writer = &store->writer;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (!connection_open(writer, store->path, flags, error))
-        return false;
-    if (!database_is_sound(writer->database, store->path)) {
-        connection_close(writer);
-        if (!set_aside(store->path, warning, warning_size, error) ||
-            !connection_open(writer, store->path, flags, error))
-            return false;
-    }
-    return writer_prepare(writer, error) && schema_migrate(writer->database, STORE_SCHEMA_VERSION, error);
-}
-
+/* The stored number may be damaged, so it is also kept above the generations of all event ids (event_log.h),
+ * as far as ids are possible: below 2^53. */
 static bool generation_advance(struct sqlite_store *store, struct error *error) {
     if (!transaction_begin(store, true, error))
         return false;
-    bool ok = STATEMENT_EXECUTE(&store->writer, error,
-                                "INSERT INTO settings VALUES ('generation', '1') ON CONFLICT (name)"
-                                " DO UPDATE SET value = CAST(value AS INTEGER) + 1",
-                                "");
-    sqlite3_stmt *statement = statement_bind(&store->writer, error,
-                                             "SELECT CAST(value AS INTEGER) FROM settings"
-                                             " WHERE name = 'generation'",
-                                             "");
+    bool ok = true;
+    sqlite3_stmt *statement = statement_bind(
+        &store->writer, error,
+        "SELECT 1 + max(coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'generation' AND"
+        " CAST(value AS INTEGER) BETWEEN 0 AND (1 << 20)), 0),"
+        " coalesce((SELECT max(id) >> 32 FROM events WHERE id < (1 << 52)), 0))",
+        "");
     while (statement_next(&store->writer, statement, &ok, error))
         store->generation = (uint64_t)sqlite3_column_int64(statement, 0);
+    ok = ok &&
+         STATEMENT_EXECUTE(&store->writer, error, "INSERT OR REPLACE INTO settings VALUES ('generation', ?)",
+                           "i", (int64_t)store->generation);
     return transaction_end(store, ok, error);
+}
+
+/* Reads what the daemon will read, so that damage is found here, where the database can still be replaced. */
+static bool read_samples(struct sqlite_store *self, struct error *error) {
+    struct store *store = &self->interface;
+    const struct run_filter newest = {.state = -1, .limit = 1};
+    struct run_record *runs = NULL, *unfinished = NULL;
+    struct comparison_record *comparisons = NULL;
+    struct dataset_record *datasets = NULL;
+    size_t run_count = 0, unfinished_count = 0, comparison_count = 0, dataset_count = 0;
+    bool ok = damage_check_ends(self->reader.database, error) &&
+              store->list_runs(store, &newest, &runs, &run_count, error) &&
+              store->list_unfinished_runs(store, &unfinished, &unfinished_count, error) &&
+              store->list_comparisons(store, NULL, 1, &comparisons, &comparison_count, error) &&
+              store->list_datasets(store, &datasets, &dataset_count, error);
+    run_records_free(runs, run_count);
+    run_records_free(unfinished, unfinished_count);
+    for (size_t i = 0; i < comparison_count; i++)
+        comparison_record_clear(&comparisons[i]);
+    for (size_t i = 0; i < dataset_count; i++)
+        dataset_record_clear(&datasets[i]);
+    free(comparisons);
+    free(datasets);
+    return ok;
+}
+
+static bool open_connections(struct sqlite_store *store, struct error *error) {
+    struct connection *writer = &store->writer;
+    return connection_open(writer, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error) &&
+           damage_check_pages(writer->database, store->path, error) && writer_prepare(writer, error) &&
+           schema_migrate(writer->database, STORE_SCHEMA_VERSION, error) &&
+           connection_open(&store->reader, store->path, SQLITE_OPEN_READONLY, error) &&
+           connection_open(&store->bulk_reader, store->path, SQLITE_OPEN_READONLY, error) &&
+           generation_advance(store, error) && read_samples(store, error);
+}
+
+static void close_connections(struct sqlite_store *store) {
+    connection_close(&store->bulk_reader);
+    connection_close(&store->reader);
+    connection_close(&store->writer);
+}
+
+/* A damaged database is set aside and a new one opened. SQLite reports an internal error if the schema lacks
+ * what its version promises, which is damage too. */
+static bool open_database(struct sqlite_store *store, char *warning, size_t warning_size,
+                          struct error *error) {
+    struct error failure = {0};
+    if (open_connections(store, &failure))
+        return true;
+    if (failure.code != ERROR_DAMAGED && failure.code != ERROR_INTERNAL)
+        return error_set(error, failure.code, "%s", failure.message);
+    close_connections(store);
+    return damage_set_aside(store->path, warning, warning_size, error) && open_connections(store, error);
 }
 
 static uint64_t store_generation(struct store *store) {
@@ -164,9 +163,7 @@ static void store_close(struct store *store) {
     struct sqlite_store *self = sqlite_store_of(store);
     if (store == NULL)
         return;
-    connection_close(&self->bulk_reader);
-    connection_close(&self->reader);
-    connection_close(&self->writer);
+    close_connections(self);
     pthread_mutex_destroy(&self->bulk_reader.mutex);
     pthread_mutex_destroy(&self->reader.mutex);
     pthread_mutex_destroy(&self->writer.mutex);
@@ -194,6 +191,7 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
     self->interface.close = store_close;
     self->interface.generation = store_generation;
     sqlite_runs_install(&self->interface);
+    sqlite_run_list_install(&self->interface);
     sqlite_comparisons_install(&self->interface);
     sqlite_epochs_install(&self->interface);
     sqlite_datasets_install(&self->interface);
@@ -206,10 +204,7 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
     self->lock_file = lock_directory(data_directory, error);
     if (self->lock_file < 0)
         goto failed;
-    if (!writer_open(self, warning, warning_size, &cause) ||
-        !connection_open(&self->reader, self->path, SQLITE_OPEN_READONLY, &cause) ||
-        !connection_open(&self->bulk_reader, self->path, SQLITE_OPEN_READONLY, &cause) ||
-        !generation_advance(self, &cause)) {
+    if (!open_database(self, warning, warning_size, &cause)) {
         error_set(error, cause.code, "cannot open the database %.200s: %.250s", self->path, cause.message);
         goto failed;
     }

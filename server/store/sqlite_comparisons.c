@@ -6,14 +6,14 @@
 
 static bool read_comparison(sqlite3_stmt *row, void *record, struct error *error) {
     struct comparison_record *comparison = record;
-    bool ok = true;
+    bool ok = true, *damage = &comparison->is_damaged;
     column_identifier(row, 0, comparison->id);
-    comparison->experiment = column_text(row, 1, &ok, error);
-    comparison->name = column_text(row, 2, &ok, error);
-    comparison->labels_json = column_text(row, 3, &ok, error);
-    comparison->seeds_json = column_text(row, 4, &ok, error);
+    comparison->experiment = column_required_text(row, 1, damage, &ok, error);
+    comparison->name = column_required_text(row, 2, damage, &ok, error);
+    comparison->labels_json = column_required_text(row, 3, damage, &ok, error);
+    comparison->seeds_json = column_required_text(row, 4, damage, &ok, error);
     comparison->created_ms = sqlite3_column_int64(row, 5);
-    comparison->owner = column_text(row, 6, &ok, error);
+    comparison->owner = column_required_text(row, 6, damage, &ok, error);
     return ok;
 }
 
@@ -39,8 +39,8 @@ static bool store_list_comparisons(struct store *store, const char *before, size
     pthread_mutex_lock(&reader->mutex);
     sqlite3_stmt *statement = statement_bind(reader, error,
                                              "SELECT " COMPARISON_COLUMNS " FROM comparisons"
-                                             " WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2",
-                                             "tz", before, limit);
+                                             " WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
+                                             "tz", before != NULL ? before : "~", limit);
     struct row_list list = statement_list(reader, statement, &comparison_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
     *comparisons = list.items;

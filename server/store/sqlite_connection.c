@@ -11,6 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Leaves a mark beside the database, so that it is checked as a whole at the next start. */
+static void mark_for_check(sqlite3 *database) {
+    char mark[4200];
+    const char *path = database != NULL ? sqlite3_db_filename(database, "main") : NULL;
+    if (path == NULL || path[0] == '\0')
+        return;
+    snprintf(mark, sizeof mark, "%s" SQLITE_CHECK_SUFFIX, path);
+    int file = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+}
+
 bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
     int system_error = database != NULL ? sqlite3_system_errno(database) : 0;
     switch (code & 0xff) {
@@ -28,9 +40,16 @@ bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
                          system_error != 0 ? strerror(system_error) : sqlite3_errstr(code));
     case SQLITE_NOMEM:
         return error_set(error, ERROR_MEMORY, "out of memory in the database");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return error_set(error, ERROR_UNAVAILABLE, "another program has locked the database");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return error_set(error, ERROR_UNAVAILABLE, "the database is damaged: %s", sqlite3_errstr(code));
+        mark_for_check(database);
+        return error_set(error, ERROR_DAMAGED,
+                         "the database is damaged (%s); it is checked at the next start of attnlab, and "
+                         "set aside if need be",
+                         sqlite3_errstr(code));
     case SQLITE_TOOBIG:
         return error_set(error, ERROR_TOO_LARGE, "a value is too large for the database");
     default:
@@ -228,9 +247,23 @@ char *column_text(sqlite3_stmt *statement, int column, bool *ok, struct error *e
     return column_blob(statement, column, &size, ok, error);
 }
 
+char *column_required_text(sqlite3_stmt *statement, int column, bool *is_damaged, bool *ok,
+                           struct error *error) {
+    bool is_text = sqlite3_column_type(statement, column) == SQLITE_TEXT;
+    char *text = is_text ? column_text(statement, column, ok, error) : strdup("");
+    *is_damaged |= !is_text;
+    if (text == NULL)
+        *ok = error_set_memory(error, 1);
+    return text;
+}
+
+void column_short_text(sqlite3_stmt *statement, int column, char *text, size_t size) {
+    const char *value = (const char *)sqlite3_column_text(statement, column);
+    snprintf(text, size, "%s", value != NULL ? value : "");
+}
+
 void column_identifier(sqlite3_stmt *statement, int column, char id[ID_SIZE]) {
-    const char *text = (const char *)sqlite3_column_text(statement, column);
-    snprintf(id, ID_SIZE, "%s", text != NULL ? text : "");
+    column_short_text(statement, column, id, ID_SIZE);
 }
 
 /* Appends a zeroed item of `size` bytes. NULL if memory runs out. */

@@ -38,6 +38,9 @@ static inline struct sqlite_store *sqlite_store_of(struct store *store) {
     return (struct sqlite_store *)store;
 }
 
+/* A file of this name beside the database says that damage was found in it. */
+#define SQLITE_CHECK_SUFFIX ".check"
+
 /* Describes SQLite's failure `code` on `database` in `error`. Returns false. */
 bool sqlite_error_set(struct error *error, sqlite3 *database, int code);
 
@@ -69,6 +72,12 @@ void statement_reset(sqlite3_stmt *statement);
 
 /* A copy of a column's text or blob; NULL for a null text. Clears *ok if memory runs out. */
 char *column_text(sqlite3_stmt *statement, int column, bool *ok, struct error *error);
+/* For a column that is never null. If it is null or not a text, because it was damaged, sets *is_damaged and
+ * returns a copy of "". */
+char *column_required_text(sqlite3_stmt *statement, int column, bool *is_damaged, bool *ok,
+                           struct error *error);
+/* Copies a short text, as much as fits; "" if the column is null. */
+void column_short_text(sqlite3_stmt *statement, int column, char *text, size_t size);
 void *column_blob(sqlite3_stmt *statement, int column, size_t *size, bool *ok, struct error *error);
 void column_identifier(sqlite3_stmt *statement, int column, char id[ID_SIZE]);
 

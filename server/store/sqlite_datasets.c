@@ -11,17 +11,17 @@ enum { CACHE_BYTES_LIMIT = 64 * 1024 * 1024 };
 
 static bool read_dataset_row(sqlite3_stmt *row, void *record, struct error *error) {
     struct dataset_record *dataset = record;
-    bool ok = true;
-    snprintf(dataset->name, sizeof dataset->name, "%s", (const char *)sqlite3_column_text(row, 0));
-    snprintf(dataset->format, sizeof dataset->format, "%s", (const char *)sqlite3_column_text(row, 1));
+    bool ok = true, is_damaged = false; /* the digest will not fit */
+    column_short_text(row, 0, dataset->name, sizeof dataset->name);
+    column_short_text(row, 1, dataset->format, sizeof dataset->format);
     dataset->created_ms = sqlite3_column_int64(row, 2);
     dataset->row_count = (size_t)sqlite3_column_int64(row, 3);
     dataset->class_count = (size_t)sqlite3_column_int64(row, 4);
     dataset->word_count = (size_t)sqlite3_column_int64(row, 5);
     dataset->is_text = sqlite3_column_int(row, 6) != 0;
-    dataset->owner = column_text(row, 7, &ok, error);
+    dataset->owner = column_required_text(row, 7, &is_damaged, &ok, error);
     dataset->size_bytes = (size_t)sqlite3_column_int64(row, 8);
-    snprintf(dataset->digest, sizeof dataset->digest, "%s", (const char *)sqlite3_column_text(row, 9));
+    column_short_text(row, 9, dataset->digest, sizeof dataset->digest);
     return ok;
 }
 
@@ -103,16 +103,9 @@ static bool store_read_dataset(struct store *store, const char *digest, struct d
     return ok;
 }
 
-static bool read_id(sqlite3_stmt *row, void *record, struct error *error) {
-    (void)error;
-    column_identifier(row, 0, record);
-    return true;
-}
-
 /* The runs that need this data set: they have not ended, and no other data set has the same contents. */
 static bool list_users(struct connection *writer, const char *name, struct run_ids *users,
                        struct error *error) {
-    static const struct row_kind id_rows = {ID_SIZE, read_id, NULL};
     char unfinished[SQLITE_STATES_SIZE];
     bool ok = true;
     sqlite_write_unfinished_states(unfinished);
@@ -122,7 +115,7 @@ static bool list_users(struct connection *writer, const char *name, struct run_i
         " (SELECT digest FROM datasets WHERE name = ?1 AND digest NOT IN"
         "  (SELECT digest FROM datasets WHERE name <> ?1)) ORDER BY runs.id",
         "tt", name, unfinished);
-    struct row_list list = statement_list(writer, statement, &id_rows, &ok, error);
+    struct row_list list = statement_list(writer, statement, &sqlite_id_rows, &ok, error);
     *users = (struct run_ids){list.items, list.count};
     return ok;
 }

@@ -18,7 +18,9 @@ static bool read_event(sqlite3_stmt *row, void *record, struct error *error) {
     bool ok = true;
     event->id = (uint64_t)sqlite3_column_int64(row, 0);
     column_identifier(row, 1, event->run_id);
-    event->kind = (enum event_kind)sqlite3_column_int(row, 2);
+    sqlite3_int64 kind = sqlite3_column_int64(row, 2);
+    event->is_damaged = kind < EVENT_STATE || kind > EVENT_END;
+    event->kind = event->is_damaged ? EVENT_STATE : (enum event_kind)kind;
     event->payload = column_text(row, 3, &ok, error);
     return ok;
 }

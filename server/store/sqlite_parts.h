@@ -6,6 +6,7 @@
 #include "server/store/sqlite_connection.h"
 
 void sqlite_runs_install(struct store *store);
+void sqlite_run_list_install(struct store *store);
 void sqlite_comparisons_install(struct store *store);
 void sqlite_epochs_install(struct store *store);
 void sqlite_datasets_install(struct store *store);
@@ -14,6 +15,15 @@ void sqlite_events_install(struct store *store);
 /* Stores the events of a change. Must be called inside a transaction. */
 bool sqlite_events_insert(struct connection *writer, const struct event_record *events, size_t count,
                           struct error *error);
+
+/* The columns of a run, and how they become a record. */
+#define RUN_COLUMNS                                                                                          \
+    "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
+    " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
+    " attempts, attempted_ms, dataset, network"
+extern const struct row_kind sqlite_run_rows;
+/* Rows of one column that become a char[ID_SIZE]. */
+extern const struct row_kind sqlite_id_rows;
 
 enum { SQLITE_STATES_SIZE = 4 * RUN_STATE_COUNT + 3 };
 /* Writes the numbers of the states that are not final as a JSON array, for SQLite's json_each. */

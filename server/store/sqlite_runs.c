@@ -1,29 +1,28 @@
-/* Runs in the SQLite store. */
+/* Runs in the SQLite store; for lists of them see sqlite_run_list.c. */
 #include "server/store/sqlite_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RUN_COLUMNS                                                                                          \
-    "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
-    " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
-    " attempts, attempted_ms, dataset, network"
+static enum run_state read_state(sqlite3_stmt *row, int column, bool *is_damaged) {
+    sqlite3_int64 state = sqlite3_column_int64(row, column);
+    if (sqlite3_column_type(row, column) == SQLITE_INTEGER && state >= 0 && state < RUN_STATE_COUNT)
+        return (enum run_state)state;
+    *is_damaged = true;
+    return RUN_FAILED;
+}
 
 static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     struct run_record *run = record;
-    bool ok = true;
+    bool ok = true, *damage = &run->is_damaged;
     column_identifier(row, 0, run->id);
-    run->experiment = column_text(row, 1, &ok, error);
-    run->name = column_text(row, 2, &ok, error);
-    run->parameters_json = column_text(row, 3, &ok, error);
-    int state = sqlite3_column_int(row, 4);
-    if (state < 0 || state >= RUN_STATE_COUNT)
-        return error_set(error, ERROR_UNAVAILABLE, "the database is damaged: run %s has state %d", run->id,
-                         state);
-    run->state = (enum run_state)state;
+    run->experiment = column_required_text(row, 1, damage, &ok, error);
+    run->name = column_required_text(row, 2, damage, &ok, error);
+    run->parameters_json = column_required_text(row, 3, damage, &ok, error);
+    run->state = read_state(row, 4, damage);
     run->progress_done = (size_t)sqlite3_column_int64(row, 5);
     run->progress_total = (size_t)sqlite3_column_int64(row, 6);
-    snprintf(run->progress_unit, sizeof run->progress_unit, "%s", (const char *)sqlite3_column_text(row, 7));
+    column_short_text(row, 7, run->progress_unit, sizeof run->progress_unit);
     run->created_ms = sqlite3_column_int64(row, 8);
     run->started_ms = sqlite3_column_int64(row, 9);
     run->finished_ms = sqlite3_column_int64(row, 10);
@@ -32,11 +31,11 @@ static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     column_identifier(row, 13, run->comparison);
     run->comparison_variant = (size_t)sqlite3_column_int64(row, 14);
     run->comparison_seed = (size_t)sqlite3_column_int64(row, 15);
-    run->owner = column_text(row, 16, &ok, error);
+    run->owner = column_required_text(row, 16, damage, &ok, error);
     run->attempts = (size_t)sqlite3_column_int64(row, 17);
     run->attempted_ms = sqlite3_column_int64(row, 18);
     run->dataset_digest = column_text(row, 19, &ok, error);
-    snprintf(run->network, sizeof run->network, "%s", (const char *)sqlite3_column_text(row, 20));
+    column_short_text(row, 20, run->network, sizeof run->network);
     return ok;
 }
 
@@ -134,30 +133,19 @@ static void clear_run(void *record) {
     run_record_clear(record);
 }
 
-static const struct row_kind run_rows = {sizeof(struct run_record), read_run, clear_run};
+const struct row_kind sqlite_run_rows = {sizeof(struct run_record), read_run, clear_run};
 
-static bool store_find_run(struct store *store, const char *id, struct run_record *run, struct error *error) {
-    return row_find(&sqlite_store_of(store)->reader, &run_rows,
-                    "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "run", id, run, error);
+static bool read_id(sqlite3_stmt *row, void *record, struct error *error) {
+    (void)error;
+    column_identifier(row, 0, record);
+    return true;
 }
 
-static bool store_list_runs(struct store *store, const struct run_filter *filter, struct run_record **runs,
-                            size_t *count, struct error *error) {
-    struct connection *reader = &sqlite_store_of(store)->bulk_reader;
-    bool ok = true;
-    pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement = statement_bind(
-        reader, error,
-        "SELECT " RUN_COLUMNS " FROM runs WHERE (?1 < 0 OR state = ?1) AND (?2 IS NULL OR experiment = ?2)"
-        " AND (?3 IS NULL OR comparison = ?3) AND (?4 IS NULL OR owner = ?4) AND (?5 IS NULL OR id < ?5)"
-        " ORDER BY id DESC LIMIT ?6",
-        "ittttz", (int64_t)filter->state, filter->experiment, filter->comparison, filter->owner,
-        filter->before, filter->limit);
-    struct row_list list = statement_list(reader, statement, &run_rows, &ok, error);
-    pthread_mutex_unlock(&reader->mutex);
-    *runs = list.items;
-    *count = list.count;
-    return ok;
+const struct row_kind sqlite_id_rows = {ID_SIZE, read_id, NULL};
+
+static bool store_find_run(struct store *store, const char *id, struct run_record *run, struct error *error) {
+    return row_find(&sqlite_store_of(store)->reader, &sqlite_run_rows,
+                    "SELECT " RUN_COLUMNS " FROM runs WHERE id = ?", "run", id, run, error);
 }
 
 void sqlite_write_unfinished_states(char text[SQLITE_STATES_SIZE]) {
@@ -182,7 +170,7 @@ static bool store_list_unfinished_runs(struct store *store, struct run_record **
                        "SELECT " RUN_COLUMNS " FROM runs WHERE state IN (SELECT value FROM json_each(?1))"
                        " ORDER BY state = ?2 DESC, id",
                        "ti", unfinished, (int64_t)RUN_RUNNING);
-    struct row_list list = statement_list(reader, statement, &run_rows, &ok, error);
+    struct row_list list = statement_list(reader, statement, &sqlite_run_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
     *runs = list.items;
     *count = list.count;
@@ -207,7 +195,6 @@ void sqlite_runs_install(struct store *store) {
     store->update_run = store_update_run;
     store->find_run = store_find_run;
     store->read_result = store_read_result;
-    store->list_runs = store_list_runs;
     store->list_unfinished_runs = store_list_unfinished_runs;
     store->delete_run = store_delete_run;
     store->forgive_attempts = store_forgive_attempts;

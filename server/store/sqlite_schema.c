@@ -58,6 +58,13 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     " WHERE json_valid(parameters);",
     /* 7: whose limit a waiting run counts against */
     "ALTER TABLE runs ADD COLUMN network TEXT NOT NULL DEFAULT '';",
+    /* 8: an index for every combination of filters in a list of runs (sqlite_run_list.c) */
+    "CREATE INDEX runs_by_experiment ON runs(experiment, id);"
+    "CREATE INDEX runs_by_owner ON runs(owner, id);"
+    "CREATE INDEX runs_by_experiment_state ON runs(experiment, state, id);"
+    "CREATE INDEX runs_by_owner_state ON runs(owner, state, id);"
+    "CREATE INDEX runs_by_owner_experiment ON runs(owner, experiment, id);"
+    "CREATE INDEX runs_by_owner_experiment_state ON runs(owner, experiment, state, id);",
 };
 
 /* The SQL function dataset_digest(format, bytes). */

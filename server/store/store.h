@@ -39,6 +39,7 @@ struct run_record {
     char comparison[ID_SIZE];                    /* "" if the run belongs to no comparison */
     size_t comparison_variant, comparison_seed;  /* row and column in the comparison */
     char *owner;                                 /* may cancel and delete the run; "": everybody may */
+    bool is_damaged; /* stored values that cannot be read were replaced: texts by "", the state by failed */
     size_t attempts; /* starts since the last epoch; a start that a clean shutdown cut off does not count, nor
                       * one soon after another */
     int64_t attempted_ms; /* time of the last start that counts */
@@ -67,6 +68,7 @@ struct comparison_record {
     char *seeds_json;  /* an array: the seeds */
     int64_t created_ms;
     char *owner;
+    bool is_damaged; /* as in run_record */
 };
 void comparison_record_clear(struct comparison_record *record);
 
@@ -78,7 +80,8 @@ struct event_record {
     uint64_t id;
     char run_id[ID_SIZE];
     enum event_kind kind;
-    char *payload; /* JSON; owned */
+    bool is_damaged; /* the kind is none of them */
+    char *payload;   /* JSON; owned */
 };
 
 struct run_filter {
@@ -120,7 +123,8 @@ struct run_ids {
 
 /* The functions allocate the records and arrays that they return: clear each record, then free() the array.
  * ERROR_MISSING if the thing looked up does not exist; ERROR_UNAVAILABLE on a full disk or failing device,
- * which leaves the store unchanged. */
+ * which leaves the store unchanged; ERROR_DAMAGED if what is stored cannot be read. Lists show damaged
+ * records as far as they can be read. Texts that hold JSON may be damaged: check them before use. */
 struct store {
     void (*close)(struct store *store);
 

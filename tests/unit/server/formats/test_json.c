@@ -2,6 +2,7 @@
 #include "core/experiments/experiment.h"
 #include "core/parameters/parse.h"
 #include "server/formats/csv.h"
+#include "server/formats/json_check.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
 #include "tests/unit/main.h"
@@ -298,6 +299,56 @@ START_TEST(misuse_is_stopped) {
 }
 END_TEST
 
+START_TEST(stored_json_is_checked) {
+    static const char *const objects[] = {"{}", " { } ",
+                                          "{\"a\":[1,-0.5e+3,{\"b\":null}],\"c\":\"\\u00e4\\n\"}"};
+    static const char *const others[] = {"[]", "[[],{}]"};
+    static const char *const bad[] = {"",     "{",     "}",        "{\"a\"}", "{\"a\":1,}",  "[1,]",
+                                      "[,1]", "{1:2}", "01",       "1.",      "1e",          "-",
+                                      "tru",  "\"a",   "\"\xff\"", "\"\\x\"", "\"\\u12g4\"", "\"\t\"",
+                                      "{}{}", "{}\n",  "[1\n]",    "nan"};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        ck_assert_msg(json_check(objects[i]) == JSON_KIND_OBJECT, "%s", objects[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(json_check(others[i]) == JSON_KIND_ARRAY, "%s", others[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(json_check(bad[i]) == JSON_KIND_NONE, "%s", bad[i]);
+    ck_assert_int_eq(json_check(NULL), JSON_KIND_NONE);
+    ck_assert_int_eq(json_check("\"\xc3\xa4\""), JSON_KIND_OTHER);
+    char deep[2 * JSON_DEPTH_LIMIT + 3];
+    for (size_t depth = JSON_DEPTH_LIMIT; depth <= JSON_DEPTH_LIMIT + 1; depth++) {
+        memset(deep, '[', depth);
+        memset(deep + depth, ']', depth);
+        deep[2 * depth] = '\0';
+        ck_assert_int_eq(json_check(deep), depth <= JSON_DEPTH_LIMIT ? JSON_KIND_ARRAY : JSON_KIND_NONE);
+    }
+}
+END_TEST
+
+/* Every text with one changed byte is judged as jansson judges it. jansson also refuses what is well formed
+ * but has no value in C. */
+START_TEST(stored_json_is_checked_as_jansson_does) {
+    static const char whole[] =
+        "{\"a\":[1,-0.5e+3,{\"b\":null}],\"c\":\"\\u00e4\\n\xc3\xa4\",\"d\":[true,false,[]]}";
+    char text[sizeof whole];
+    for (size_t i = 0; i + 1 < sizeof whole; i++)
+        for (int byte = 1; byte < 256; byte++) {
+            json_error_t why;
+            if (byte == '\n' || byte == '\r')
+                continue;
+            memcpy(text, whole, sizeof whole);
+            text[i] = (char)byte;
+            json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+            bool is_refused = value == NULL && json_error_code(&why) != json_error_numeric_overflow &&
+                              strstr(why.text, "invalid Unicode") == NULL;
+            bool is_bad = json_check(text) == JSON_KIND_NONE;
+            json_decref(value);
+            if (is_bad != is_refused)
+                ck_abort_msg("%s: %s", text, why.text);
+        }
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, reals_are_short);
@@ -313,5 +364,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, parameters_of_another_version_are_refused);
     tcase_add_test(tests, messages_about_wrong_types_name_the_allowed_one);
     tcase_add_test(tests, containers_nest_up_to_the_limit);
+    tcase_add_test(tests, stored_json_is_checked);
+    tcase_add_test(tests, stored_json_is_checked_as_jansson_does);
     tcase_add_loop_test_raise_signal(tests, misuse_is_stopped, SIGABRT, 0, MISUSES);
 }

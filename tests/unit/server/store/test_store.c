@@ -1,4 +1,5 @@
 /* The store: it reads back what it has written, and makes a change completely or not at all. */
+#include "server/store/sqlite_connection.h"
 #include "tests/unit/main.h"
 #include "tests/unit/server/store/store_fixture.h"
 
@@ -256,6 +257,82 @@ START_TEST(a_comparison_is_deleted_with_its_runs) {
 }
 END_TEST
 
+static bool uses_index(sqlite3_stmt *plan, bool *scans) {
+    const char *step = (const char *)sqlite3_column_text(plan, 3);
+    *scans |= strstr(step, "SCAN") != NULL || strstr(step, "TEMP B-TREE") != NULL;
+    return strstr(step, "INDEX") != NULL;
+}
+
+/* Every filter and combination of filters reads only the rows that the list returns. */
+START_TEST(no_list_of_runs_reads_all_runs) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    sqlite3 *database = self->bulk_reader.database;
+    struct run_record *runs = NULL;
+    size_t count = 0;
+    for (int i = 0; i < 16; i++) {
+        struct run_filter filter = {.state = i & 1 ? RUN_QUEUED : -1,
+                                    .experiment = i & 2 ? "train" : NULL,
+                                    .owner = i & 4 ? "somebody" : NULL,
+                                    .comparison = i & 8 ? "k" : NULL,
+                                    .limit = 10};
+        ck_assert(store->list_runs(store, &filter, &runs, &count, &error));
+    }
+    size_t lists = 0;
+    for (sqlite3_stmt *next = sqlite3_next_stmt(database, NULL); next != NULL;
+         next = sqlite3_next_stmt(database, next)) {
+        const char *text = sqlite3_sql(next);
+        if (strstr(text, "FROM runs WHERE id < ") == NULL)
+            continue;
+        char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", text);
+        sqlite3_stmt *plan = NULL;
+        bool indexed = false, scans = false;
+        ck_assert_int_eq(sqlite3_prepare_v2(self->reader.database, explain, -1, &plan, NULL), SQLITE_OK);
+        while (sqlite3_step(plan) == SQLITE_ROW)
+            indexed |= uses_index(plan, &scans);
+        ck_assert_msg(indexed && !scans, "%s", text);
+        sqlite3_finalize(plan);
+        sqlite3_free(explain);
+        lists++;
+    }
+    ck_assert_uint_eq(lists, 9);
+}
+END_TEST
+
+/* The work for a page does not grow with the number of runs: SQLite counts its steps. */
+START_TEST(a_list_takes_no_longer_with_many_runs) {
+    enum { RUNS = 20000 };
+    struct sqlite_store *self = sqlite_store_of(store);
+    sqlite3 *writer = self->writer.database;
+    struct run_record *runs = NULL;
+    size_t count = 0;
+    ck_assert_int_eq(
+        sqlite3_exec(
+            writer,
+            "INSERT INTO runs (id, experiment, name, parameters, state, progress_done,"
+            " progress_total, progress_unit, created_ms, started_ms, finished_ms, comparison_variant,"
+            " comparison_seed, owner) WITH RECURSIVE number(n) AS (VALUES (0) UNION ALL SELECT n + 1"
+            " FROM number WHERE n < 19999) SELECT printf('%08d', n), iif(n % 2, 'train', 'cost'), '',"
+            " '{}', iif(n % 2, 2, 3), 0, 0, '', 1, 1, 1, 0, 0, iif(n < 10000, 'a', 'b') FROM number",
+            NULL, NULL, NULL),
+        SQLITE_OK);
+    /* The last is empty although there are many runs in each of its filters. */
+    static const struct run_filter filters[] = {
+        {.state = -1, .limit = 10},
+        {.state = RUN_SUCCEEDED, .owner = "a", .limit = 10},
+        {.state = -1, .experiment = "cost", .owner = "a", .before = "00005000", .limit = 10},
+        {.state = RUN_SUCCEEDED, .experiment = "cost", .owner = "b", .limit = 10}};
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        ck_assert(store->list_runs(store, &filters[i], &runs, &count, &error));
+        ck_assert_uint_eq(count, i < 3 ? 10 : 0);
+        run_records_free(runs, count);
+    }
+    for (sqlite3_stmt *next = sqlite3_next_stmt(self->bulk_reader.database, NULL); next != NULL;
+         next = sqlite3_next_stmt(self->bulk_reader.database, next))
+        if (strstr(sqlite3_sql(next), "FROM runs WHERE id < ") != NULL)
+            ck_assert_int_lt(sqlite3_stmt_status(next, SQLITE_STMTSTATUS_VM_STEP, 0), RUNS / 10);
+}
+END_TEST
+
 START_TEST(events_are_read_in_pieces) {
     struct event_record events[3] = {{.id = 10, .run_id = "a", .kind = EVENT_STATE, .payload = "{}"},
                                      {.id = 11, .run_id = "b", .kind = EVENT_EPOCH, .payload = "{}"},
@@ -358,6 +435,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, the_first_and_the_newest_snapshots_are_always_kept);
     tcase_add_test(tests, large_snapshots_are_thinned_by_size);
     tcase_add_test(tests, a_comparison_is_deleted_with_its_runs);
+    tcase_add_test(tests, no_list_of_runs_reads_all_runs);
+    tcase_add_test(tests, a_list_takes_no_longer_with_many_runs);
     tcase_add_test(tests, events_are_read_in_pieces);
     tcase_add_test(tests, data_sets_keep_their_bytes);
     tcase_add_test(tests, a_data_set_in_use_cannot_be_deleted);

@@ -128,15 +128,83 @@ START_TEST(an_older_schema_is_migrated) {
 }
 END_TEST
 
-START_TEST(an_unknown_run_state_is_reported_as_damage) {
+START_TEST(damaged_values_are_shown_as_damaged) {
+    static const char *const damages[] = {"state = 99", "state = 'x'", "name = x'41'", "parameters = 7.5"};
     struct run_record found;
     add_run("a");
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        char statement[64];
+        snprintf(statement, sizeof statement, "UPDATE runs SET state = 0, name = '', parameters = ''");
+        execute_on_file(statement);
+        snprintf(statement, sizeof statement, "UPDATE runs SET %s", damages[i]);
+        execute_on_file(statement);
+        ck_assert(store->find_run(store, "a", &found, &error));
+        /* SQLite turns a number into a text for a column of texts. */
+        ck_assert_msg(found.is_damaged == (i != 3), "%s", damages[i]);
+        ck_assert_int_eq(found.state, i < 2 ? RUN_FAILED : RUN_QUEUED);
+        ck_assert_str_eq(found.name, "");
+        run_record_clear(&found);
+        assert_listing((struct run_filter){.state = -1, .limit = 10}, "a");
+    }
+}
+END_TEST
+
+/* Damages the page of the runs' table that has the run "b" on it, behind the back of the open store. */
+START_TEST(a_list_shows_the_runs_that_can_be_read) {
+    char path[128];
+    struct run_record *runs = NULL;
+    size_t count = 0, damaged = 0;
+    char *filling = make_result(7000);
+    const char *const ids[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 4; i++) {
+        struct run_record run = example_run(ids[i]);
+        run.name = i == 1 ? "a name to be found" : "";
+        run.state = RUN_SUCCEEDED; /* the start reads those that have not ended */
+        run.parameters_json = filling;
+        ck_assert(store->add_runs(store, NULL, &run, 1, NULL, 0, &error));
+    }
+    reopen(); /* moves the log into the database */
+    database_path(path);
+    FILE *file = fopen(path, "r+");
+    char page[8192];
+    for (long at = 0; fread(page, 1, sizeof page, file) == sizeof page; at += (long)sizeof page)
+        if (memmem(page, sizeof page, "a name to be found", 18) != NULL) {
+            fseek(file, at, SEEK_SET);
+            fwrite("\xff\xff\xff\xff\xff\xff\xff\xff", 1, 8, file);
+            fseek(file, at + (long)sizeof page, SEEK_SET);
+            damaged++;
+        }
+    fclose(file);
+    ck_assert_uint_eq(damaged, 1);
+    const struct run_filter filter = {.state = -1, .limit = 10};
+    ck_assert_msg(store->list_runs(store, &filter, &runs, &count, &error), "%s", error.message);
+    ck_assert_uint_eq(count, 4);
+    for (size_t i = 0; i < count; i++)
+        ck_assert(runs[i].is_damaged == (runs[i].id[0] == 'b'));
+    run_records_free(runs, count);
+    free(filling);
+    /* The next start checks the database as a whole, however large it is. */
+    strcat(path, SQLITE_CHECK_SUFFIX);
+    ck_assert_int_eq(access(path, F_OK), 0);
     store->close(store);
-    execute_on_file("UPDATE runs SET state = 99");
-    store = fixture_open_store();
-    ck_assert(!store->find_run(store, "a", &found, &error));
-    ck_assert_int_eq(error.code, ERROR_UNAVAILABLE);
-    ck_assert_ptr_nonnull(strstr(error.message, "state 99"));
+    char warning[512];
+    store = store_open_sqlite(fixture_directory, warning, sizeof warning, &error);
+    ck_assert_ptr_nonnull(strstr(warning, "damaged"));
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+/* A stored generation that went back would give new events the ids of old ones. */
+START_TEST(a_damaged_generation_stays_above_the_ids_of_events) {
+    struct event_record event = {.id = (7ull << 32) + 5, .run_id = "a", .kind = EVENT_STATE, .payload = "{}"};
+    struct run_record run = example_run("a");
+    ck_assert(store->add_runs(store, NULL, &run, 1, &event, 1, &error));
+    execute_on_file("UPDATE settings SET value = 'x' WHERE name = 'generation'");
+    reopen();
+    ck_assert_uint_eq(store->generation(store), 8);
+    execute_on_file("UPDATE settings SET value = '99999999999999999' WHERE name = 'generation'");
+    reopen();
+    ck_assert_uint_eq(store->generation(store), 8);
 }
 END_TEST
 
@@ -310,7 +378,9 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, generations_grow);
     tcase_add_test(tests, a_newer_schema_is_refused_and_left_alone);
     tcase_add_test(tests, an_older_schema_is_migrated);
-    tcase_add_test(tests, an_unknown_run_state_is_reported_as_damage);
+    tcase_add_test(tests, damaged_values_are_shown_as_damaged);
+    tcase_add_test(tests, a_list_shows_the_runs_that_can_be_read);
+    tcase_add_test(tests, a_damaged_generation_stays_above_the_ids_of_events);
     tcase_add_test(tests, large_results_of_an_older_schema_are_moved_out_of_the_runs);
     tcase_add_test(tests, runs_of_an_older_schema_get_their_data_sets);
     tcase_add_test(tests, another_programs_database_is_refused);
