@@ -231,6 +231,16 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
     return ok;
 }
 
+/* Frees a result for which the disk has no room: the run then fails. */
+static bool check_result(struct work *work, char **result_json, struct error *error) {
+    struct store *store = work->runs->store;
+    if (!result_is_large(*result_json) || store->check_room(store, strlen(*result_json), error))
+        return true;
+    free(*result_json);
+    *result_json = NULL;
+    return false;
+}
+
 static bool is_stopping(struct runs *runs) {
     pthread_mutex_lock(&runs->mutex);
     bool stopping = runs->is_stopping;
@@ -259,7 +269,8 @@ void run_perform(struct runs *runs, struct active_run *run, const struct paralle
     memcpy(work.id, run->record.id, ID_SIZE);
     struct error error = {0};
     char *result_json = NULL;
-    bool ok = mark_running(&work, &error) && run_experiment(&work, parallel, &result_json, &error);
+    bool ok = mark_running(&work, &error) && run_experiment(&work, parallel, &result_json, &error) &&
+              check_result(&work, &result_json, &error);
     if (ok)
         finish_run(&work, RUN_SUCCEEDED, result_json, NULL);
     else if (error.code != ERROR_CANCELLED)

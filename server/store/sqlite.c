@@ -11,6 +11,8 @@
 #include "server/store/sqlite_damage.h"
 #include "server/store/sqlite_parts.h"
 #include "server/store/sqlite_schema.h"
+#include "server/store/sqlite_vacuum.h"
+#include "server/system/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,8 +61,11 @@ static int lock_directory(const char *directory, struct error *error) {
         close(file);
         return -1;
     }
+    /* Written over what was there, because a full disk takes no new bytes; and without the id the lock still
+     * holds. */
     int length = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
-    if (ftruncate(file, 0) != 0 || pwrite(file, holder, (size_t)length, 0) != length) {
+    bool is_written = pwrite(file, holder, (size_t)length, 0) == length && ftruncate(file, length) == 0;
+    if (!is_written && errno != ENOSPC && errno != EDQUOT) {
         error_set(error, ERROR_UNAVAILABLE, "cannot write to the data directory %.300s: %s", directory,
                   strerror(errno));
         close(file);
@@ -69,17 +74,45 @@ static int lock_directory(const char *directory, struct error *error) {
     return file;
 }
 
-/* Pages of 8 KiB suit values of 20 to 100 KB. Temporary data stays in memory: temporary files would be opened
- * and unlinked in every epoch, and would need a writable /tmp. */
-static bool writer_prepare(struct connection *writer, struct error *error) {
-    int code = sqlite3_exec(writer->database,
-                            "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                            "PRAGMA foreign_keys = ON;"
-                            "PRAGMA wal_autocheckpoint = 8000; PRAGMA journal_size_limit = 33554432;"
-                            "PRAGMA temp_store = MEMORY",
-                            NULL, NULL, NULL);
+/* Temporary data stays in memory: temporary files would be opened and unlinked in every epoch, and would need
+ * a writable /tmp. The log is moved into the database before it outgrows the reserve, so that the reserve
+ * always suffices to do that. Debian's SQLite overwrites deleted data with zeros unless it is told not to,
+ * and deleting 16 MB then needs 16 MB of the log; FAST does it only where that costs no room. */
+static bool writer_prepare(struct sqlite_store *store, struct error *error) {
+    struct connection *writer = &store->writer;
+    char text[400];
+    snprintf(text, sizeof text,
+             "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
+             "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = FAST;"
+             "PRAGMA wal_autocheckpoint = %llu; PRAGMA journal_size_limit = %llu; PRAGMA temp_store = MEMORY",
+             STORE_PAGE_SIZE, store->room.size / STORE_PAGE_SIZE, store->room.size);
+    int code = sqlite3_exec(writer->database, text, NULL, NULL, NULL);
     writer->synchronous_full = true;
+    if (code == SQLITE_OK && disk_room_is_short(&store->room))
+        connection_shorten_log(writer);
     return code == SQLITE_OK || sqlite_error_set(error, writer->database, code);
+}
+
+/* Rewrites a database that an older attnlab made, so that its file shrinks after deletions. Takes about a
+ * second for each 300 MB, once; says so if anybody had to wait for it. */
+static bool writer_modernise(struct sqlite_store *store, char *warning, size_t warning_size,
+                             struct error *error) {
+    transaction_count_pages(store);
+    if (!vacuum_is_missing(&store->writer))
+        return true;
+    double started = clock_seconds();
+    bool is_rewritten = vacuum_rewrite(store);
+    double seconds = clock_seconds() - started;
+    if (is_rewritten && seconds >= 1)
+        snprintf(
+            warning, warning_size,
+            "the database was rewritten, once and in %.0f s, so that it gets shorter when runs are deleted",
+            seconds);
+    if (!connection_open(&store->writer, store->path, SQLITE_OPEN_READWRITE, error) ||
+        !writer_prepare(store, error))
+        return false;
+    transaction_count_pages(store);
+    return true;
 }
 
 /* The stored number may be damaged, so it is also kept above the generations of all event ids (event_log.h),
@@ -126,11 +159,13 @@ static bool read_samples(struct sqlite_store *self, struct error *error) {
     return ok;
 }
 
-static bool open_connections(struct sqlite_store *store, struct error *error) {
+static bool open_connections(struct sqlite_store *store, char *warning, size_t warning_size,
+                             struct error *error) {
     struct connection *writer = &store->writer;
     return connection_open(writer, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error) &&
-           damage_check_pages(writer->database, store->path, error) && writer_prepare(writer, error) &&
+           damage_check_pages(writer->database, store->path, error) && writer_prepare(store, error) &&
            schema_migrate(writer->database, STORE_SCHEMA_VERSION, error) &&
+           writer_modernise(store, warning, warning_size, error) &&
            connection_open(&store->reader, store->path, SQLITE_OPEN_READONLY, error) &&
            connection_open(&store->bulk_reader, store->path, SQLITE_OPEN_READONLY, error) &&
            generation_advance(store, error) && read_samples(store, error);
@@ -147,23 +182,48 @@ static void close_connections(struct sqlite_store *store) {
 static bool open_database(struct sqlite_store *store, char *warning, size_t warning_size,
                           struct error *error) {
     struct error failure = {0};
-    if (open_connections(store, &failure))
+    if (open_connections(store, warning, warning_size, &failure))
         return true;
     if (failure.code != ERROR_DAMAGED && failure.code != ERROR_INTERNAL)
         return error_set(error, failure.code, "%s", failure.message);
     close_connections(store);
-    return damage_set_aside(store->path, warning, warning_size, error) && open_connections(store, error);
+    return damage_set_aside(store->path, warning, warning_size, error) &&
+           open_connections(store, warning, warning_size, error);
 }
 
 static uint64_t store_generation(struct store *store) {
     return sqlite_store_of(store)->generation;
 }
 
+static void store_measure(struct store *store, struct store_room *room) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    struct stat log;
+    char path[4200];
+    snprintf(path, sizeof path, "%s-wal", self->path);
+    size_t pages = atomic_load(&self->pages), free_pages = atomic_load(&self->free_pages);
+    *room = (struct store_room){.database_bytes = (unsigned long long)pages * STORE_PAGE_SIZE,
+                                .used_bytes = (unsigned long long)(pages - free_pages) * STORE_PAGE_SIZE,
+                                .log_bytes = stat(path, &log) == 0 ? (unsigned long long)log.st_size : 0,
+                                .reserve_bytes = atomic_load(&self->room.held),
+                                .margin_bytes = self->room.size};
+    disk_room_measure(&self->room, &room->free_bytes, &room->disk_bytes);
+}
+
+static bool store_check_room(struct store *store, size_t bytes, struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    return transaction_begin_storing(self, false, bytes, error) && transaction_end(self, true, error);
+}
+
 static void store_close(struct store *store) {
     struct sqlite_store *self = sqlite_store_of(store);
     if (store == NULL)
         return;
+    vacuum_stop(self);
     close_connections(self);
+    if (self->lock_file >= 0)
+        disk_room_keep_start(&self->room);
+    pthread_cond_destroy(&self->vacuum.changed);
+    pthread_mutex_destroy(&self->vacuum.mutex);
     pthread_mutex_destroy(&self->bulk_reader.mutex);
     pthread_mutex_destroy(&self->reader.mutex);
     pthread_mutex_destroy(&self->writer.mutex);
@@ -185,11 +245,15 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
         return NULL;
     }
     self->lock_file = -1;
+    pthread_mutex_init(&self->vacuum.mutex, NULL);
+    pthread_cond_init(&self->vacuum.changed, NULL);
     pthread_mutex_init(&self->bulk_reader.mutex, NULL);
     pthread_mutex_init(&self->reader.mutex, NULL);
     pthread_mutex_init(&self->writer.mutex, NULL);
     self->interface.close = store_close;
     self->interface.generation = store_generation;
+    self->interface.measure = store_measure;
+    self->interface.check_room = store_check_room;
     sqlite_runs_install(&self->interface);
     sqlite_run_list_install(&self->interface);
     sqlite_comparisons_install(&self->interface);
@@ -204,7 +268,10 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
     self->lock_file = lock_directory(data_directory, error);
     if (self->lock_file < 0)
         goto failed;
-    if (!open_database(self, warning, warning_size, &cause)) {
+    disk_room_open(&self->room, data_directory);
+    bool is_open = open_database(self, warning, warning_size, &cause);
+    disk_room_keep_start(&self->room);
+    if (!is_open || !vacuum_start(self, &cause)) {
         error_set(error, cause.code, "cannot open the database %.200s: %.250s", self->path, cause.message);
         goto failed;
     }

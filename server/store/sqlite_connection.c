@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Leaves a mark beside the database, so that it is checked as a whole at the next start. */
@@ -22,6 +23,9 @@ static void mark_for_check(sqlite3 *database) {
     if (file >= 0)
         close(file);
 }
+
+/* The head of each page, and the pages of tables and indexes that a small value may add. */
+enum { PAGE_OVERHEAD_PART = 128, SMALL_OVERHEAD = 64 << 10 };
 
 bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
     int system_error = database != NULL ? sqlite3_system_errno(database) : 0;
@@ -87,10 +91,39 @@ static int roll_back(sqlite3 *database) {
                                             : sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
 }
 
+void connection_shorten_log(struct connection *writer) {
+    sqlite3_wal_checkpoint_v2(writer->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+/* New data goes to the log first, then from there to the database: to its free pages, then to its end. What
+ * is in the log already may need that room too, unless the log is shortened. */
+static bool check_room(struct sqlite_store *store, size_t bytes, struct error *error) {
+    struct stat log = {0};
+    char path[4200];
+    byte_count stored = (byte_count)bytes + bytes / PAGE_OVERHEAD_PART + SMALL_OVERHEAD;
+    byte_count reused = (byte_count)atomic_load(&store->free_pages) * STORE_PAGE_SIZE;
+    byte_count wanted = stored + (stored > reused ? stored - reused : 0);
+    snprintf(path, sizeof path, "%s-wal", store->path);
+    byte_count logged = stat(path, &log) == 0 ? (byte_count)log.st_size : 0;
+    if (disk_room_check(&store->room, wanted + logged, NULL))
+        return true;
+    connection_shorten_log(&store->writer);
+    return disk_room_check(&store->room, wanted, error);
+}
+
 bool transaction_begin(struct sqlite_store *store, bool durable, struct error *error) {
+    return transaction_begin_storing(store, durable, 0, error);
+}
+
+bool transaction_begin_storing(struct sqlite_store *store, bool durable, size_t bytes, struct error *error) {
     struct connection *writer = &store->writer;
     pthread_mutex_lock(&writer->mutex);
     int code = roll_back(writer->database);
+    if (bytes > 0 && code == SQLITE_OK && !check_room(store, bytes, error)) {
+        pthread_mutex_unlock(&writer->mutex);
+        return false;
+    }
+    disk_room_make(&store->room);
     if (code == SQLITE_OK && writer->synchronous_full != durable) {
         const char *pragma = durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
         code = sqlite3_exec(writer->database, pragma, NULL, NULL, NULL);
@@ -107,10 +140,22 @@ bool transaction_begin(struct sqlite_store *store, bool durable, struct error *e
     return false;
 }
 
-/* Moves as much of the log as possible into the database and truncates it. On a full disk this makes room for
- * small changes, such as recording that a run has failed. */
-static void shorten_log(sqlite3 *database) {
-    sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+static bool is_full_disk(int code) {
+    return (code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR;
+}
+
+static size_t read_count(struct connection *connection, const char *text) {
+    bool ok = true;
+    size_t count = 0;
+    sqlite3_stmt *statement = statement_bind(connection, NULL, text, "");
+    while (statement_next(connection, statement, &ok, NULL))
+        count = (size_t)sqlite3_column_int64(statement, 0);
+    return count;
+}
+
+void transaction_count_pages(struct sqlite_store *store) {
+    atomic_store(&store->pages, read_count(&store->writer, "PRAGMA page_count"));
+    atomic_store(&store->free_pages, read_count(&store->writer, "PRAGMA freelist_count"));
 }
 
 bool transaction_end(struct sqlite_store *store, bool ok, struct error *error) {
@@ -120,10 +165,14 @@ bool transaction_end(struct sqlite_store *store, bool ok, struct error *error) {
         code = sqlite3_exec(writer->database, "COMMIT", NULL, NULL, NULL);
         ok = code == SQLITE_OK || sqlite_error_set(error, writer->database, code);
     }
-    if (!ok)
+    if (ok)
+        transaction_count_pages(store);
+    else
         roll_back(writer->database);
-    if (!ok && ((code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR))
-        shorten_log(writer->database);
+    if (!ok && is_full_disk(code)) {
+        disk_room_give_up(&store->room, false);
+        connection_shorten_log(writer);
+    }
     pthread_mutex_unlock(&writer->mutex);
     return ok;
 }
@@ -346,8 +395,23 @@ bool row_read_blob(struct connection *connection, const char *text, const char *
     return ok;
 }
 
-bool row_delete(struct sqlite_store *store, const char *text, const char *what, const char *name,
-                struct error *error) {
+void vacuum_wake(struct sqlite_store *store) {
+    pthread_mutex_lock(&store->vacuum.mutex);
+    store->vacuum.is_wanted = true;
+    pthread_cond_signal(&store->vacuum.changed);
+    pthread_mutex_unlock(&store->vacuum.mutex);
+}
+
+bool make_last_room(struct sqlite_store *store, struct error *failure) {
+    if (failure->code != ERROR_UNAVAILABLE || atomic_load(&store->room.held) == 0)
+        return false;
+    disk_room_give_up(&store->room, true);
+    *failure = (struct error){0};
+    return true;
+}
+
+static bool delete_once(struct sqlite_store *store, const char *text, const char *what, const char *name,
+                        struct error *error) {
     if (!transaction_begin(store, true, error))
         return false;
     int changes = 0;
@@ -356,4 +420,16 @@ bool row_delete(struct sqlite_store *store, const char *text, const char *what, 
     if (ok && changes == 0)
         ok = set_missing(error, what, name);
     return transaction_end(store, ok, error);
+}
+
+bool row_delete(struct sqlite_store *store, const char *text, const char *what, const char *name,
+                struct error *error) {
+    struct error failure = {0};
+    bool ok = delete_once(store, text, what, name, &failure);
+    if (!ok && make_last_room(store, &failure))
+        ok = delete_once(store, text, what, name, &failure);
+    if (!ok)
+        return error_set(error, failure.code, "%s", failure.message);
+    vacuum_wake(store);
+    return true;
 }

@@ -7,12 +7,14 @@
 #ifndef ATTNLAB_SERVER_STORE_SQLITE_CONNECTION_H
 #define ATTNLAB_SERVER_STORE_SQLITE_CONNECTION_H
 
+#include "server/store/sqlite_room.h"
 #include "server/store/store.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 
-enum { STATEMENT_LIMIT = 64 };
+/* Pages of 8 KiB suit values of 20 to 100 KB. */
+enum { STATEMENT_LIMIT = 64, STORE_PAGE_SIZE = 8192 };
 
 struct connection {
     sqlite3 *database;
@@ -24,6 +26,15 @@ struct connection {
     size_t statement_count;
 };
 
+/* The thread of sqlite_vacuum.c. */
+struct vacuum {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool is_started, is_wanted; /* is_wanted: guarded by the mutex */
+    _Atomic bool is_stopping;
+};
+
 struct sqlite_store {
     struct store interface; /* first: a struct store * is a struct sqlite_store * */
     struct connection writer;
@@ -31,7 +42,10 @@ struct sqlite_store {
     struct connection bulk_reader; /* for large values and long lists */
     int lock_file;                 /* locked while the store is open */
     uint64_t generation;
-    char path[4096]; /* of the database */
+    struct disk_room room;
+    struct vacuum vacuum;
+    _Atomic size_t pages, free_pages; /* of the database, after the newest transaction */
+    char path[4096];                  /* of the database */
 };
 
 static inline struct sqlite_store *sqlite_store_of(struct store *store) {
@@ -50,9 +64,23 @@ void connection_close(struct connection *connection);
 
 /* transaction_begin locks the writer and begins; if it returns false, nothing is locked. If `durable`, the
  * commit survives a power cut. transaction_end commits if `ok` and rolls back if not, unlocks the writer, and
- * returns whether it committed. */
+ * returns whether it committed. transaction_begin_storing is for `bytes` of new data; ERROR_UNAVAILABLE if
+ * the disk has no room for them beside the margin (sqlite_room.h). All other transactions may use the room to
+ * the last byte, and the reserve too. */
 bool transaction_begin(struct sqlite_store *store, bool durable, struct error *error);
+bool transaction_begin_storing(struct sqlite_store *store, bool durable, size_t bytes, struct error *error);
 bool transaction_end(struct sqlite_store *store, bool ok, struct error *error);
+/* Reads how many pages the database has. The writer must be locked. */
+void transaction_count_pages(struct sqlite_store *store);
+/* After a full disk has made a small transaction fail, gives up all that is left of the reserve. Returns
+ * whether it is worth while to try again, and then clears the failure. */
+bool make_last_room(struct sqlite_store *store, struct error *failure);
+/* Moves as much of the log as possible into the database and truncates it. On a full disk this makes room for
+ * small changes, such as recording that a run has failed. The writer must be locked, and in no transaction.
+ */
+void connection_shorten_log(struct connection *writer);
+/* Says that something was deleted, so that the file may shrink. Does not wait. */
+void vacuum_wake(struct sqlite_store *store);
 
 /* Prepares `text`, which must be a literal, and binds the values. `format` has one letter per value: t text
  * or NULL (const char *), i int64_t, z size_t, r double (null if not finite), b blob (const void *, size_t).

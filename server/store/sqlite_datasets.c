@@ -28,7 +28,7 @@ static bool read_dataset_row(sqlite3_stmt *row, void *record, struct error *erro
 static bool store_add_dataset(struct store *store, const struct dataset_record *dataset, const void *bytes,
                               struct error *error) {
     struct sqlite_store *self = sqlite_store_of(store);
-    if (!transaction_begin(self, true, error))
+    if (!transaction_begin_storing(self, true, dataset->size_bytes + 1, error))
         return false;
     int changes = 0;
     sqlite3_stmt *statement = statement_bind(
@@ -120,9 +120,8 @@ static bool list_users(struct connection *writer, const char *name, struct run_i
     return ok;
 }
 
-static bool store_delete_dataset(struct store *store, const char *name, struct run_ids *users,
-                                 struct error *error) {
-    struct sqlite_store *self = sqlite_store_of(store);
+static bool delete_dataset_once(struct sqlite_store *self, const char *name, struct run_ids *users,
+                                struct error *error) {
     int changes = 0;
     *users = (struct run_ids){0};
     if (!transaction_begin(self, true, error))
@@ -142,6 +141,19 @@ static bool store_delete_dataset(struct store *store, const char *name, struct r
     return transaction_end(self, ok, error);
 }
 
+static bool store_delete_dataset(struct store *store, const char *name, struct run_ids *users,
+                                 struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    struct error failure = {0};
+    bool ok = delete_dataset_once(self, name, users, &failure);
+    if (!ok && make_last_room(self, &failure))
+        ok = delete_dataset_once(self, name, users, &failure);
+    if (!ok)
+        return error_set(error, failure.code, "%s", failure.message);
+    vacuum_wake(self);
+    return true;
+}
+
 static bool store_get_cache(struct store *store, const char *key, void **bytes, size_t *size) {
     return row_read_blob(&sqlite_store_of(store)->bulk_reader, "SELECT bytes FROM cache WHERE key = ?", key,
                          bytes, size, NULL) &&
@@ -150,7 +162,7 @@ static bool store_get_cache(struct store *store, const char *key, void **bytes, 
 
 static void store_put_cache(struct store *store, const char *key, const void *bytes, size_t size) {
     struct sqlite_store *self = sqlite_store_of(store);
-    if (size > CACHE_BYTES_LIMIT || !transaction_begin(self, false, NULL))
+    if (size > CACHE_BYTES_LIMIT || !transaction_begin_storing(self, false, size, NULL))
         return;
     /* A running total from the newest entry to the oldest finds the entries beyond the limit. */
     bool ok =

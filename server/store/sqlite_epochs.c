@@ -40,7 +40,8 @@ static bool store_save_epoch(struct store *store, const char *run_id, const stru
     struct sqlite_store *self = sqlite_store_of(store);
     struct connection *writer = &self->writer;
     const struct epoch_metrics *metrics = epoch->metrics;
-    if (!transaction_begin(self, false, error))
+    size_t bytes = EPOCH_ROW_BYTES + epoch->weight_count * sizeof(float) + epoch->checkpoint_size;
+    if (!transaction_begin_storing(self, false, bytes, error))
         return false;
     bool ok =
         STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)", "tzrrr",

@@ -59,14 +59,24 @@ static bool store_read_setting(struct store *store, const char *name, char **val
                          value, error);
 }
 
-static bool store_write_setting(struct store *store, const char *name, const char *value,
-                                struct error *error) {
-    struct sqlite_store *self = sqlite_store_of(store);
+static bool write_setting_once(struct sqlite_store *self, const char *name, const char *value,
+                               struct error *error) {
     if (!transaction_begin(self, true, error))
         return false;
     bool ok = STATEMENT_EXECUTE(&self->writer, error, "INSERT OR REPLACE INTO settings VALUES (?, ?)", "tt",
                                 name, value);
     return transaction_end(self, ok, error);
+}
+
+/* Signing in needs this, so it must work on a full disk. */
+static bool store_write_setting(struct store *store, const char *name, const char *value,
+                                struct error *error) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    struct error failure = {0};
+    bool ok = write_setting_once(self, name, value, &failure);
+    if (!ok && make_last_room(self, &failure))
+        ok = write_setting_once(self, name, value, &failure);
+    return ok || error_set(error, failure.code, "%s", failure.message);
 }
 
 void sqlite_events_install(struct store *store) {

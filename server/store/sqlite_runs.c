@@ -80,7 +80,7 @@ static bool store_add_runs(struct store *store, const struct comparison_record *
                            const struct run_record *runs, size_t count, const struct event_record *events,
                            size_t event_count, struct error *error) {
     struct sqlite_store *self = sqlite_store_of(store);
-    if (!transaction_begin(self, true, error))
+    if (!transaction_begin_storing(self, true, count * RUN_ROW_BYTES, error))
         return false;
     bool ok = comparison == NULL || insert_comparison(&self->writer, comparison, error);
     for (size_t i = 0; i < count && ok; i++)
@@ -121,7 +121,10 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
     if (ok && run_state_has_ended(run->state))
         ok = drop_checkpoint(&self->writer, run->id, error);
     ok = ok && sqlite_events_insert(&self->writer, events, event_count, error);
-    return transaction_end(self, ok, error);
+    ok = transaction_end(self, ok, error);
+    if (ok && run_state_has_ended(run->state)) /* the checkpoint is gone */
+        vacuum_wake(self);
+    return ok;
 }
 
 static bool store_read_result(struct store *store, const char *id, char **result_json, struct error *error) {

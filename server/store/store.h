@@ -121,6 +121,15 @@ struct run_ids {
     size_t count;
 };
 
+/* Sizes in bytes. */
+struct store_room {
+    unsigned long long disk_bytes, free_bytes; /* of the file system with the data directory; 0: unknown */
+    unsigned long long database_bytes, log_bytes;
+    unsigned long long used_bytes;    /* of the database: the rest is free for new data, and is given back */
+    unsigned long long reserve_bytes; /* what the reserve takes now; as much as the margin if it is whole */
+    unsigned long long margin_bytes;  /* of the disk, never filled by new data */
+};
+
 /* The functions allocate the records and arrays that they return: clear each record, then free() the array.
  * ERROR_MISSING if the thing looked up does not exist; ERROR_UNAVAILABLE on a full disk or failing device,
  * which leaves the store unchanged; ERROR_DAMAGED if what is stored cannot be read. Lists show damaged
@@ -130,6 +139,13 @@ struct store {
 
     /* A number that grows each time the store is opened: the high part of event ids. */
     uint64_t (*generation)(struct store *store);
+
+    /* Never waits. */
+    void (*measure)(struct store *store, struct store_room *room);
+    /* Whether the disk has room for `bytes` more beside the margin; ERROR_UNAVAILABLE if not. The functions
+     * that store new data check that themselves, except for update_run, which must not lose the end of a run.
+     */
+    bool (*check_room)(struct store *store, size_t bytes, struct error *error);
 
     /* Adds `count` runs and their comparison, unless it is NULL: either all of them or nothing.
      * ERROR_CONFLICT if the contents of a run's data set are no longer stored. */

@@ -5,38 +5,11 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { Client, longTraining, smallTraining, setCookies, until } from "../support/client.js";
+import { Browser, Client, longTraining, setCookies, smallTraining, until } from "../support/client.js";
 import { runProgram, startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
 const sentences = "text,label\ngood,1\nbad,0\nfine,1\npoor,0\n";
-
-/** A client that keeps cookies as a browser does. */
-class Browser extends Client {
-    cookies = new Map();
-    async fetch(path, options = {}) {
-        const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
-        const headers = { ...options.headers, ...(cookie && { Cookie: cookie }) };
-        const response = await super.fetch(path, { ...options, headers });
-        for (const line of setCookies(response)) {
-            const [, name, value] = /^(\w+)=(\w*)/.exec(line);
-            if (value) this.cookies.set(name, value);
-            else this.cookies.delete(name);
-        }
-        return response;
-    }
-    async visit() {
-        this.session = await this.get("api/session");
-        return this;
-    }
-    async status(method, path, body, type = "application/json") {
-        const headers = body === undefined ? {} : { "Content-Type": type };
-        const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
-        const response = await this.fetch(path, { method, headers, body: text });
-        await response.arrayBuffer();
-        return response.status;
-    }
-}
 
 async function withDaemon(t, args, env = {}) {
     const daemon = await startDaemon({ args: ["--workers", "1", ...args], env });

@@ -1,104 +1,126 @@
-// A full disk, made by a tmpfs in the daemon's own mount namespace that is larger than the store's log may grow. Runs
-// fail and say why, new ones are refused, and the service stays up. Once there is room again, everything works and the
-// store is intact.
+// A full disk: small file systems, filled by a student and then to the last byte by another program. Runs fail and say why,
+// new ones are refused, and the service stays up; it can be started, signed in to and emptied, and then everything works.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { chmod, cp, mkdtemp, open, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { after, test } from "node:test";
-
-const directory = await mkdtemp(path.join(tmpdir(), "attnlab-disk-"));
-after(() => rm(directory, { recursive: true, force: true }));
-
-// startDaemon starts $ATTNLAB_PROGRAM: here a script that mounts the disk first if ATTNLAB_TEST_DISK is set.
-const real = process.env.ATTNLAB_PROGRAM ?? path.resolve("build/attnlab");
-const wrapper = path.join(directory, "attnlab");
-const mount = 'mount -t tmpfs -o size=96m tmpfs "$ATTNLAB_TEST_DISK" && exec "$@"';
-await writeFile(
-    wrapper,
-    `#!/bin/sh\nif [ -z "$ATTNLAB_TEST_DISK" ]; then exec '${real}' "$@"; fi\n` +
-        `exec unshare --map-root-user --mount sh -c '${mount}' sh '${real}' "$@"\n`,
-);
-await chmod(wrapper, 0o755);
-process.env.ATTNLAB_PROGRAM = wrapper;
+import { test } from "node:test";
+import { makeDisk, noDisk } from "../support/small_disk.js";
+import { Browser, longTraining, smallTraining, until } from "../support/client.js";
 const { startDaemon } = await import("../support/daemon.js");
 
-const mayMount = spawnSync("unshare", ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", directory]).status === 0;
-const training = { experiment: "train", width: 8, sequence_length: 12, train_examples: 320, test_examples: 40, epochs: 5 };
+const MB = 1 << 20;
+const token = "correct-horse-battery-staple";
+// Its result has 16 MB.
+const large = { experiment: "attention-steps", tokens: 512, width: 128 };
 
-test("a full disk fails runs, not the service", { skip: !mayMount && "mounting in a namespace is not allowed here", timeout: 120_000 }, async () => {
-    const daemon = await startDaemon({ data: directory, env: { ATTNLAB_TEST_DISK: directory } });
-    const post = (parameters, wait = 0) =>
-        fetch(`${daemon.url}api/runs?wait=${wait}`, {
-            method: "POST",
-            headers: { "Content-Type": "application/json" },
-            body: JSON.stringify(parameters),
-        });
-    const get = async (what) => (await fetch(`${daemon.url}${what}`)).json();
+const post = (client, parameters) =>
+    client.fetch("api/runs", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(parameters),
+    });
 
-    const before = await (await post(training, 30)).json();
-    assert.equal(before.state, "succeeded");
-    const long = await (await post({ ...training, train_examples: 20000, epochs: 10000 })).json(); // trains for minutes
+/** Posts a run and waits for its end; without its result, which may be large. */
+async function perform(client, parameters) {
+    const response = await post(client, parameters);
+    let run = await response.json();
+    if (response.status !== 201) return { status: response.status, ...run };
+    await (await client.fetch(`api/runs/${run.id}/events`)).text();
+    ({ runs: [run] } = await client.get("api/runs?limit=1"));
+    return run;
+}
 
-    const disk = `/proc/${daemon.pid}/root${directory}`;
-    const filler = await open(`${disk}/filler`, "w");
-    for (const size of [1 << 20, 4096]) {
-        await assert.rejects(async () => {
-            for (;;) await filler.write(Buffer.alloc(size));
-        }, /ENOSPC/);
+/** Has runs performed until one fails or is refused: what became of it, and the ids of all runs. */
+async function fillByRuns(client, afterEach) {
+    const ids = [];
+    for (let i = 0; i < 100; i++) {
+        const run = await perform(client, large);
+        await afterEach();
+        if (run.id) ids.push(run.id);
+        if (run.state !== "succeeded") return { last: run, ids };
     }
-    await filler.close();
+    assert.fail("a hundred runs of 16 MB fit");
+}
 
-    let failed;
-    do {
-        await delay(20);
-        failed = await get(`api/runs/${long.id}`);
-    } while (failed.state === "queued" || failed.state === "running");
+for (const size of [40, 100, 300]) {
+    // What attnlab never fills, and what its reserve takes besides.
+    const margin = Math.min(16 * MB, (size * MB) / 16);
+
+    test(`a full disk of ${size} MB is started on, signed in to and emptied`, { skip: noDisk, timeout: 300_000 }, async () => {
+        const disk = await makeDisk(size);
+        const args = ["--workers", "1", "--access", "token", "--students", "run"];
+        const start = () => startDaemon({ data: disk.path, args, env: { ...disk.env, ATTNLAB_TOKEN: token } });
+        let daemon = await start();
+        const student = await new Browser(daemon.url).visit();
+        const early = await perform(student, smallTraining);
+        assert.equal(early.state, "succeeded");
+
+        let least = Infinity;
+        const filled = await fillByRuns(student, async () => (least = Math.min(least, await disk.freeBytes())));
+        assert.match(filled.last.detail ?? filled.last.error, /disk .* full.* delete/);
+        if (!filled.last.id) assert.equal(filled.last.status, 503);
+        assert.ok(least >= margin, `${least} bytes were free, ${margin} must be`);
+        assert.ok(filled.ids.length >= Math.floor((size - 24) / 20), `only ${filled.ids.length} runs fit`);
+
+        await disk.fill();
+        assert.equal(await disk.freeBytes(), 0);
+        const refused = await post(student, smallTraining);
+        assert.equal(refused.status, 503);
+        assert.match((await refused.json()).detail, /disk .* full.* delete/);
+        assert.equal((await student.get("api/health")).status, "ok");
+
+        // A start after a clean end, and one after a kill: both find the disk full to the last byte.
+        for (const signal of ["SIGTERM", "SIGKILL"]) {
+            await daemon.stop(signal);
+            await disk.fill();
+            daemon = await start();
+            assert.doesNotMatch(daemon.output.stderr, /damaged/);
+        }
+        await disk.fill();
+        const lecturer = new Browser(daemon.url);
+        assert.equal(await lecturer.status("POST", "api/session", { token }), 200);
+        const { runs } = await lecturer.get("api/runs?limit=500");
+        assert.equal(runs.length, filled.ids.length + 1);
+        for (const { id } of runs.filter(({ id }) => id !== early.id))
+            assert.equal(await lecturer.status("DELETE", `api/runs/${id}`), 204);
+        assert.equal((await lecturer.get(`api/runs/${early.id}`)).state, "succeeded");
+
+        // The other program's file is still there, but what the runs took is free again.
+        await until(async () => (await disk.taken("attnlab.sqlite3")) < 2 * MB, "the database is short");
+        if (filled.ids.length > 2) {
+            await until(async () => (await disk.taken("attnlab.reserve")) >= margin, "the reserve is back");
+            assert.equal((await perform(lecturer, smallTraining)).state, "succeeded");
+        }
+        await disk.empty();
+        assert.equal((await perform(lecturer, large)).state, "succeeded");
+
+        assert.equal((await daemon.stop()).code, 0);
+        daemon = await start();
+        assert.doesNotMatch(daemon.output.stderr, /damaged/);
+        assert.equal((await new Browser(daemon.url, { Authorization: `Bearer ${token}` }).get("api/runs")).runs[0].state, "succeeded");
+        assert.equal((await daemon.stop()).code, 0);
+        disk.release();
+    });
+}
+
+test("a full disk fails the run that trains, not the service", { skip: noDisk, timeout: 120_000 }, async () => {
+    const disk = await makeDisk(40);
+    const daemon = await startDaemon({ data: disk.path, args: ["--workers", "1"], env: disk.env });
+    const client = new Browser(daemon.url);
+    const run = await (await post(client, longTraining)).json();
+    await until(async () => (await client.get(`api/runs/${run.id}/metrics`)).rows.length > 1, "an epoch is over");
+    await disk.fill();
+    assert.match(await (await client.fetch(`api/runs/${run.id}/events`)).text(), /^event: end$/m);
+    const failed = await client.get(`api/runs/${run.id}`);
     assert.equal(failed.state, "failed");
     assert.match(failed.error, /disk .* full/);
-    const events = await (await fetch(`${daemon.url}api/runs/${long.id}/events`)).text();
-    assert.match(events, /^event: end$/m);
+    assert.equal((await client.get("api/health")).status, "ok");
+    await disk.empty();
+    assert.equal((await perform(client, smallTraining)).state, "succeeded");
 
-    // Small writes may still find room for a while, but a refusal must come, and must say why.
-    let refused;
-    const accepted = [];
-    for (let i = 0; i < 2000 && !refused; i++) {
-        const response = await post({ ...training, epochs: 5000 });
-        if (response.status === 201) accepted.push((await response.json()).id);
-        else refused = { status: response.status, problem: await response.json() };
-    }
-    assert.equal(refused?.status, 503, JSON.stringify(refused));
-    assert.match(refused.problem.detail, /disk .* full/);
-    assert.equal((await get("api/health")).status, "ok");
-
-    await rm(`${disk}/filler`);
-    // The runs accepted with the last bytes would fill this small disk again.
-    for (const id of accepted) {
-        const { state, error } = await get(`api/runs/${id}`);
-        assert.ok(state !== "failed" || /disk .* full/.test(error), error);
-        await fetch(`${daemon.url}api/runs/${id}/cancel`, { method: "POST" });
-        await (await fetch(`${daemon.url}api/runs/${id}/events`)).text();
-        assert.equal((await fetch(`${daemon.url}api/runs/${id}`, { method: "DELETE" })).status, 204);
-    }
-    const again = await (await post(training, 60)).json();
-    let last;
-    do {
-        await delay(20);
-        last = await get(`api/runs/${again.id}`);
-    } while (last.state === "queued" || last.state === "running");
-    assert.equal(last.state, "succeeded", last.error);
-
-    // The disk now holds an intact store.
-    const copy = await mkdtemp(path.join(tmpdir(), "attnlab-disk-copy-"));
-    await cp(disk, copy, { recursive: true });
+    // What is on the disk is an intact store.
     assert.equal((await daemon.stop()).code, 0);
-    const second = await startDaemon({ data: copy });
+    const second = await startDaemon({ data: disk.path, env: disk.env });
     assert.doesNotMatch(second.output.stderr, /damaged/);
-    for (const { id, state } of [before, failed, last]) {
-        assert.equal((await (await fetch(`${second.url}api/runs/${id}`)).json()).state, state);
-    }
+    assert.equal((await new Browser(second.url).get(`api/runs/${run.id}`)).state, "failed");
     assert.equal((await second.stop()).code, 0);
-    await rm(copy, { recursive: true });
+    disk.release();
 });

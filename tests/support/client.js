@@ -143,6 +143,33 @@ export class Client {
     }
 }
 
+/** A client that keeps cookies as a browser does. */
+export class Browser extends Client {
+    cookies = new Map();
+    async fetch(path, options = {}) {
+        const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
+        const headers = { ...options.headers, ...(cookie && { Cookie: cookie }) };
+        const response = await super.fetch(path, { ...options, headers });
+        for (const line of setCookies(response)) {
+            const [, name, value] = /^(\w+)=(\w*)/.exec(line);
+            if (value) this.cookies.set(name, value);
+            else this.cookies.delete(name);
+        }
+        return response;
+    }
+    async visit() {
+        this.session = await this.get("api/session");
+        return this;
+    }
+    async status(method, path, body, type = "application/json") {
+        const headers = body === undefined ? {} : { "Content-Type": type };
+        const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+        const response = await this.fetch(path, { method, headers, body: text });
+        await response.arrayBuffer();
+        return response.status;
+    }
+}
+
 function parseEvent(block) {
     if (block.startsWith(":")) return null;
     const fields = Object.fromEntries(

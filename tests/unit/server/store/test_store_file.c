@@ -1,6 +1,7 @@
 /* The store's file: syncing to the disk, permissions and locks, older and newer schemas, damage, a full disk.
  */
 #include "server/store/sqlite_schema.h"
+#include "server/store/sqlite_vacuum.h"
 #include "tests/unit/main.h"
 #include "tests/unit/server/store/store_fixture.h"
 
@@ -368,6 +369,93 @@ START_TEST(a_full_disk_leaves_the_store_intact) {
 }
 END_TEST
 
+static long file_size(const char *suffix) {
+    char path[160];
+    struct stat status;
+    database_path(path);
+    strcat(path, suffix);
+    return stat(path, &status) == 0 ? (long)status.st_size : 0;
+}
+
+/* Waits for the thread that shrinks the database: until its file has at most `size` bytes. */
+static void wait_for_size(long size) {
+    for (int i = 0; i < 3000 && file_size("") > size; i++)
+        usleep(10000);
+    ck_assert_int_le(file_size(""), size);
+}
+
+enum { LARGE_RESULT = 16 << 20 };
+
+static void add_large_run(const char *id) {
+    struct run_record run = example_run(id);
+    add_run(id);
+    run.state = RUN_SUCCEEDED;
+    run.result_json = malloc(LARGE_RESULT + 1);
+    ck_assert_ptr_nonnull(run.result_json);
+    memset(run.result_json, '1', LARGE_RESULT);
+    run.result_json[LARGE_RESULT] = '\0';
+    ck_assert(store->update_run(store, &run, true, NULL, 0, &error));
+    free(run.result_json);
+}
+
+/* Otherwise nothing can be deleted on a full disk: SQLite as Debian builds it writes as much to the log as it
+ * deletes. */
+START_TEST(deleting_a_run_needs_no_room_for_what_it_deletes) {
+    add_large_run("a");
+    sqlite3 *writer = sqlite_store_of(store)->writer.database;
+    sqlite3_wal_checkpoint_v2(writer, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    ck_assert(store->delete_run(store, "a", &error));
+    ck_assert_int_le(file_size("-wal"), LARGE_RESULT / 4); /* with the first steps of the vacuum */
+}
+END_TEST
+
+START_TEST(the_file_shrinks_after_a_deletion) {
+    add_run("b");
+    add_large_run("a");
+    ck_assert(store->delete_run(store, "a", &error));
+    wait_for_size(2 << 20);
+    reopen();
+    assert_listing((struct run_filter){.state = -1, .limit = 10}, "b");
+}
+END_TEST
+
+START_TEST(the_file_of_an_older_attnlab_shrinks_too) {
+    begin_with_schema(STORE_SCHEMA_VERSION);
+    store = fixture_open_store();
+    ck_assert(!vacuum_is_missing(&sqlite_store_of(store)->writer));
+    add_run("b");
+    add_large_run("a");
+    reopen();
+    assert_listing((struct run_filter){.state = -1, .limit = 10}, "ba");
+    ck_assert(store->delete_run(store, "a", &error));
+    wait_for_size(2 << 20);
+}
+END_TEST
+
+static byte_count reserve_held(void) {
+    return atomic_load(&sqlite_store_of(store)->room.held);
+}
+
+static void wait_for_reserve(void) {
+    const struct disk_room *room = &sqlite_store_of(store)->room;
+    for (int i = 0; i < 3000 && reserve_held() < room->size; i++)
+        usleep(10000);
+    ck_assert_uint_ge(reserve_held(), room->size);
+}
+
+START_TEST(the_reserve_is_given_up_and_taken_again) {
+    struct disk_room *room = &sqlite_store_of(store)->room;
+    wait_for_reserve();
+    ck_assert(disk_room_give_up(room, false));
+    ck_assert_uint_lt(reserve_held(), room->size / 2);
+    ck_assert_uint_gt(reserve_held(), 0); /* for the next start */
+    ck_assert(!disk_room_give_up(room, false));
+    add_run("a");
+    ck_assert(store->delete_run(store, "a", &error));
+    wait_for_reserve();
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
@@ -390,4 +478,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, no_damaged_database_overwrites_another);
     tcase_add_test(tests, an_unwritable_directory_gives_one_clear_line);
     tcase_add_test(tests, a_full_disk_leaves_the_store_intact);
+    tcase_add_test(tests, deleting_a_run_needs_no_room_for_what_it_deletes);
+    tcase_add_test(tests, the_file_shrinks_after_a_deletion);
+    tcase_add_test(tests, the_file_of_an_older_attnlab_shrinks_too);
+    tcase_add_test(tests, the_reserve_is_given_up_and_taken_again);
 }
