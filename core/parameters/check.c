@@ -101,6 +101,13 @@ static bool fault_range(const struct parameter_declaration *declaration, const c
     return false;
 }
 
+size_t parameter_count_characters(const char *text) {
+    size_t count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80; /* not a byte that continues a character */
+    return count;
+}
+
 /* Clears the old value, so that setting twice does not leak, and a fault does not leave it in place. */
 static struct parameter_value *value_clear(struct parameter_set *set, size_t index) {
     parameter_unset(set, index);
@@ -164,9 +171,10 @@ bool parameter_set_text(struct parameter_set *set, size_t index, const char *tex
         return parameter_faults_add_type(faults, declaration, quoted_text(text, given, sizeof given));
     if (declaration->type == PARAMETER_CHOICE && !is_choice(declaration, text))
         return parameter_faults_add_type(faults, declaration, quoted_text(text, given, sizeof given));
-    if (declaration->length_maximum > 0 && strlen(text) > declaration->length_maximum) {
-        parameter_faults_add(faults, declaration->name, "must be at most %zu bytes long; got %zu",
-                             declaration->length_maximum, strlen(text));
+    size_t length = parameter_count_characters(text);
+    if (declaration->length_maximum > 0 && length > declaration->length_maximum) {
+        parameter_faults_add(faults, declaration->name, "must be at most %zu characters long; got %zu",
+                             declaration->length_maximum, length);
         return false;
     }
     value->text = strdup(text);

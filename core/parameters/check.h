@@ -10,6 +10,12 @@
 #include "core/parameters/faults.h"
 #include "core/parameters/set.h"
 
+/* A number with a point or an exponent is a whole number only up to this size, within int64_t. */
+#define PARAMETER_INTEGER_LIMIT 9e18
+
+/* The length of a UTF-8 text in characters (code points), as JSON Schema counts it. */
+size_t parameter_count_characters(const char *text);
+
 /* Adds a fault for a value of the wrong type. The message says what is allowed, including any choices;
  * `given` is the value as the user wrote it. Always returns false. */
 bool parameter_faults_add_type(struct parameter_faults *faults,

@@ -61,7 +61,8 @@ struct parameter_declaration {
      * the names that always exist, in addition to the user's. */
     const char *const *choices;
     const struct parameter_choice_table *choice_table;
-    size_t length_maximum; /* members of a list, rows and columns of a matrix, bytes of a text; 0: no limit */
+    size_t length_maximum; /* members of a list, rows and columns of a matrix, characters of a text; 0: no
+                              limit */
     /* The default. INTEGER, REAL and BOOLEAN: default_number. CHOICE, TEXT: default_text. Lists:
      * default_text holds the members separated by commas. MATRIX has none. */
     double default_number;

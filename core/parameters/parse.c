@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +20,20 @@ static bool parse_real(const char *text, double *number) {
     return end != text && *skip_space(end) == '\0';
 }
 
-static bool parse_integer(const char *text, int64_t *number) {
+bool parameter_parse_integer(const char *text, int64_t *number) {
     char *end;
+    double real;
     errno = 0;
     *number = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *skip_space(end) == '\0';
+    if (errno != 0 || end == text)
+        return false;
+    if (*skip_space(end) == '\0')
+        return true;
+    if (strspn(end, "0123456789.eE+-") != strlen(end) || !parse_real(text, &real) || real != floor(real) ||
+        fabs(real) > PARAMETER_INTEGER_LIMIT)
+        return false;
+    *number = (int64_t)real;
+    return true;
 }
 
 /* Splits a copy of `text` at its commas and strips the spaces around the members. Release *members and *copy
@@ -62,7 +72,7 @@ static bool set_integers_from_members(struct parameter_set *set, size_t index, c
         return parameter_faults_add_memory(faults);
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
-        good = parse_integer(members[i], &numbers[i]);
+        good = parameter_parse_integer(members[i], &numbers[i]);
         if (!good)
             parameter_faults_add(faults, set->declarations[index].name,
                                  "member %zu must be a whole number; got \"%.40s\"", i + 1, members[i]);
@@ -167,7 +177,7 @@ bool parameter_set_from_text(struct parameter_set *set, size_t index, const char
     switch (set->declarations[index].type) {
     case PARAMETER_INTEGER:
     case PARAMETER_REAL:
-        if (parse_integer(text, &integer))
+        if (set->declarations[index].type == PARAMETER_INTEGER && parameter_parse_integer(text, &integer))
             return parameter_set_integer(set, index, integer, faults);
         if (parse_real(text, &real))
             return parameter_set_real(set, index, real, faults);

@@ -1,6 +1,7 @@
 /* The attention matrices and the mean attention of a trained run, recomputed from its weights. */
 #include "server/api/parameters.h"
 
+#include "core/parameters/parse.h"
 #include "server/formats/csv.h"
 #include "server/formats/json_writer.h"
 
@@ -15,9 +16,10 @@ static bool read_number_or_word(const struct parameter_set *query, const char *n
         *value = word_value;
         return true;
     }
-    char *end;
-    *value = strtoul(given, &end, 10);
-    if (*given < '0' || *given > '9' || *end || *value > 1000000000) {
+    int64_t number;
+    bool is_number = parameter_parse_integer(given, &number) && number >= 0 && number <= 1000000000;
+    *value = is_number ? (size_t)number : 0;
+    if (!is_number) {
         parameter_faults_add(faults, name, "must be a whole number or %s; got \"%.40s\"", word, given);
         return false;
     }

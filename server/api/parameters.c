@@ -32,13 +32,24 @@ const struct experiment *api_read_experiment(const json_t *object, struct parame
     return NULL;
 }
 
+bool api_takes_seed(const struct experiment *experiment) {
+    for (size_t i = 0; i < experiment->parameter_count; i++)
+        if (strcmp(experiment->parameters[i].name, API_SEED_PARAMETER) == 0)
+            return true;
+    return false;
+}
+
+bool api_is_text(const json_t *value, size_t maximum) {
+    return json_is_string(value) && parameter_count_characters(json_string_value(value)) <= maximum;
+}
+
 const char *api_read_text(const json_t *object, const char *name, const char *missing,
                           struct parameter_faults *faults) {
     const json_t *value = json_object_get(object, name);
     if (!value)
         return missing;
-    if (!json_is_string(value) || json_string_length(value) > API_NAME_MAXIMUM) {
-        parameter_faults_add(faults, name, "must be a text of at most %d bytes", API_NAME_MAXIMUM);
+    if (!api_is_text(value, API_NAME_MAXIMUM)) {
+        parameter_faults_add(faults, name, "must be a text of at most %d characters", API_NAME_MAXIMUM);
         return NULL;
     }
     return json_string_value(value);

@@ -8,11 +8,25 @@
 
 /* The experiment that `object` names, or NULL with a fault. */
 const struct experiment *api_read_experiment(const json_t *object, struct parameter_faults *faults);
-/* The most bytes of a name or a label in a request. */
-enum { API_NAME_MAXIMUM = 200 };
 
-/* Reads a member that must be a text of at most API_NAME_MAXIMUM bytes. Returns `missing` if it is absent,
- * and NULL with a fault if it is anything else. */
+/* The limits of request bodies; a text's length is counted in characters, as JSON Schema's maxLength does. */
+enum {
+    API_NAME_MAXIMUM = 200, /* of a name or a label */
+    API_VARIANTS_MAXIMUM = 32,
+    API_SEEDS_MAXIMUM = 32,
+    API_INPUTS_MAXIMUM = 64, /* of a prediction */
+    API_INPUT_TEXT_MAXIMUM = 100000,
+    API_INPUT_LENGTH_MAXIMUM = 65536
+};
+
+/* The parameter that a comparison varies by itself. Some experiments draw nothing and do not take it. */
+#define API_SEED_PARAMETER "seed"
+bool api_takes_seed(const struct experiment *experiment);
+
+/* Whether the value is a text of at most `maximum` characters. */
+bool api_is_text(const json_t *value, size_t maximum);
+/* Reads a member that must be a text of at most API_NAME_MAXIMUM characters. Returns `missing` if it is
+ * absent, and NULL with a fault if it is anything else. */
 const char *api_read_text(const json_t *object, const char *name, const char *missing,
                           struct parameter_faults *faults);
 /* Reads every member of `objects` (later objects win) into a new `set` and prepares it. Collects all faults.

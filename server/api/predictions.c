@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INPUTS_MAXIMUM = 64, TEXT_MAXIMUM = 100000, LENGTH_MAXIMUM = 65536 };
-
 /* The mean over the heads of the first layer: [length][length]. */
 static void write_mean_attention(struct text *text, const struct prediction *prediction) {
     size_t size = prediction->length * prediction->length;
@@ -76,11 +74,7 @@ static bool is_sequence(const json_t *input) {
     for (size_t i = 0; i < length; i++)
         if (!json_is_number(json_array_get(input, i)))
             return false;
-    return length > 0 && length <= LENGTH_MAXIMUM;
-}
-
-static bool is_text(const json_t *input) {
-    return json_is_string(input) && json_string_length(input) <= TEXT_MAXIMUM;
+    return length > 0 && length <= API_INPUT_LENGTH_MAXIMUM;
 }
 
 /* The list of inputs; NULL with faults if it is invalid. */
@@ -101,17 +95,17 @@ static const json_t *read_inputs(const json_t *object, bool *are_texts, struct p
     size_t count = json_array_size(inputs);
     if (!inputs || (texts && sequences)) {
         parameter_faults_add(faults, field, "must be given alone: either sequences or texts");
-    } else if (count == 0 || count > INPUTS_MAXIMUM) {
-        parameter_faults_add(faults, field, "must be a list of 1 to %d inputs; got %zu", INPUTS_MAXIMUM,
+    } else if (count == 0 || count > API_INPUTS_MAXIMUM) {
+        parameter_faults_add(faults, field, "must be a list of 1 to %d inputs; got %zu", API_INPUTS_MAXIMUM,
                              count);
     }
-    for (size_t i = 0; i < count && i < INPUTS_MAXIMUM; i++) {
+    for (size_t i = 0; i < count && i < API_INPUTS_MAXIMUM; i++) {
         const json_t *input = json_array_get(inputs, i);
-        if (texts ? !is_text(input) : !is_sequence(input)) {
+        if (texts ? !api_is_text(input, API_INPUT_TEXT_MAXIMUM) : !is_sequence(input)) {
             parameter_faults_add(faults, field,
-                                 texts ? "input %zu must be a text of at most %d bytes"
+                                 texts ? "input %zu must be a text of at most %d characters"
                                        : "input %zu must be a list of 1 to %d numbers",
-                                 i, texts ? TEXT_MAXIMUM : LENGTH_MAXIMUM);
+                                 i, texts ? API_INPUT_TEXT_MAXIMUM : API_INPUT_LENGTH_MAXIMUM);
         }
     }
     return inputs;

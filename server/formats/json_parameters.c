@@ -49,7 +49,7 @@ bool json_read_integer(const json_t *value, int64_t *integer) {
         return true;
     }
     double real = json_real_value(value);
-    if (!json_is_real(value) || real != floor(real) || fabs(real) > 9e18)
+    if (!json_is_real(value) || real != floor(real) || fabs(real) > PARAMETER_INTEGER_LIMIT)
         return false;
     *integer = (int64_t)real;
     return true;

@@ -176,7 +176,7 @@ START_TEST(choices_and_texts) {
                  "must be one of none, causal; got \"Causal\"");
     ck_assert(parameter_set_text(&set, TASK, "12345678", &faults));
     assert_fault(parameter_set_text(&set, TASK, "123456789", &faults), TASK,
-                 "must be at most 8 bytes long; got 9");
+                 "must be at most 8 characters long; got 9");
 }
 END_TEST
 
