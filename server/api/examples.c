@@ -15,6 +15,7 @@ struct example_parameters {
     struct request *request;
     struct parameter_set *set;
     struct parameter_faults *faults;
+    const char *repeated; /* an argument that the query has twice, or NULL */
 };
 
 static void read_parameter(void *owner, const char *name, const char *value) {
@@ -27,6 +28,8 @@ static void read_parameter(void *owner, const char *name, const char *value) {
     } else if (index < 0) {
         static const char *const own[] = {"split", "offset", "limit", NULL};
         json_add_unknown_fault(name, reading->set, own, reading->faults);
+    } else if (parameter_is_set(reading->set, name)) {
+        reading->repeated = reading->set->declarations[index].name;
     } else {
         parameter_set_from_text(reading->set, (size_t)index, value, reading->faults);
     }
@@ -39,7 +42,7 @@ static bool prepare_example_parameters(struct request *request, struct parameter
     const struct experiment *train = experiment_find("train");
     struct data_source data = datasets_source(request->service->datasets);
     struct parameter_faults faults = {0};
-    struct example_parameters reading = {request, set, &faults};
+    struct example_parameters reading = {.request = request, .set = set, .faults = &faults};
     struct error error = {0};
     struct dataset_record record = {0};
     const char *name = request_path_value(request, 0);
@@ -57,6 +60,11 @@ static bool prepare_example_parameters(struct request *request, struct parameter
     }
     parameter_set_text(set, (size_t)parameter_find(set, "task"), name, &faults);
     request_visit_query(request, read_parameter, &reading);
+    if (reading.repeated) {
+        request_refuse_repeated(request, reading.repeated);
+        parameter_faults_free(&faults);
+        return false;
+    }
     if (!experiment_prepare(train, set, &data, api_memory_limit(request), &faults, &error)) {
         response_set_error(&request->response, &error);
         parameter_faults_free(&faults);

@@ -74,6 +74,7 @@ void request_visit_query(const struct request *request,
 struct query_reading {
     struct request *request;
     struct parameter_faults faults;
+    const char *repeated; /* an argument that the query has twice, or NULL */
 };
 
 static void read_argument(void *owner, const char *name, const char *value) {
@@ -82,10 +83,16 @@ static void read_argument(void *owner, const char *name, const char *value) {
     if (!*value) /* a form sends a field left empty as "?state=&limit=" */
         return;
     int index = parameter_find(&request->query, name);
-    if (index >= 0)
+    if (index >= 0 && parameter_is_set(&request->query, name))
+        reading->repeated = request->query.declarations[index].name;
+    else if (index >= 0)
         parameter_set_from_text(&request->query, (size_t)index, value, &reading->faults);
     else if (!(request->match.route->flags & ROUTE_OPEN_QUERY))
         json_add_unknown_fault(name, &request->query, NULL, &reading->faults);
+}
+
+void request_refuse_repeated(struct request *request, const char *name) {
+    response_set_problem(&request->response, 400, "the query has %s twice", name);
 }
 
 bool request_read_query(struct request *request) {
@@ -97,6 +104,11 @@ bool request_read_query(struct request *request) {
         return false;
     }
     request_visit_query(request, read_argument, &reading);
+    if (reading.repeated) {
+        request_refuse_repeated(request, reading.repeated);
+        parameter_faults_free(&reading.faults);
+        return false;
+    }
     if (reading.faults.count == 0 && !reading.faults.out_of_memory &&
         parameter_set_apply_defaults(&request->query, &error))
         return true;
@@ -114,9 +126,12 @@ static void refuse_json(struct request *request, const json_error_t *fault) {
     case json_error_numeric_overflow:
     case json_error_null_character:
     case json_error_null_byte_in_key:
-    case json_error_duplicate_key:
         response_set_fault(&request->response, "body", "cannot be used: line %d, column %d: %s", fault->line,
                            fault->column, fault->text);
+        break;
+    case json_error_duplicate_key: /* readers differ in which of the two counts */
+        response_set_problem(&request->response, 400, "the body has a member twice: line %d, column %d: %s",
+                             fault->line, fault->column, fault->text);
         break;
     default:
         response_set_problem(&request->response, 400, "the body is not JSON: line %d, column %d: %s",
@@ -132,17 +147,16 @@ static bool is_memory_fault(const json_error_t *fault) {
 bool request_read_body(struct request *request) {
     if (request->match.route->body != BODY_JSON)
         return true;
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
     json_error_t fault;
     const char *bytes = request->body.bytes ? request->body.bytes : "";
     /* When memory is short, jansson may report bad syntax; so it must report it twice to be believed. */
     for (int attempt = 0; !request->json && attempt < 2; attempt++)
-        request->json =
-            json_loadb(bytes, request->body.length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
+        request->json = json_loadb(bytes, request->body.length, flags, &fault);
     if (!request->json && json_error_code(&fault) == json_error_numeric_overflow) {
         /* Reads whole numbers beyond 64 bits as reals, so that the parameter's own check can name the
          * field. */
-        request->json =
-            json_loadb(bytes, request->body.length, JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY, &fault);
+        request->json = json_loadb(bytes, request->body.length, flags | JSON_DECODE_INT_AS_REAL, &fault);
     }
     if (!request->json && is_memory_fault(&fault)) {
         response_set_out_of_memory(&request->response);

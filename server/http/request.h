@@ -72,6 +72,8 @@ struct stop_request request_stop(struct request *request);
  * With ROUTE_OPEN_QUERY, arguments that the route does not declare are left to its handler. */
 bool request_read_query(struct request *request);
 bool request_read_body(struct request *request);
+/* Refuses a query that has an argument twice, which is a 400 like a member twice in a body. */
+void request_refuse_repeated(struct request *request, const char *name);
 /* Calls `visit` for every argument of the query. */
 void request_visit_query(const struct request *request,
                          void (*visit)(void *owner, const char *name, const char *value), void *owner);
