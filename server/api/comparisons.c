@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VARIANTS_MAXIMUM = 32, SEEDS_MAXIMUM = 32 };
-
 /* The request's members besides parameters: a label in each variant, the others beside the variants. */
 static const char label_member[] = "label";
 static const char *const reserved[] = {"experiment", "name", "seeds", "variants", label_member, NULL};
@@ -33,11 +31,12 @@ static void answer_comparison(struct request *request, unsigned status, const st
 /* The contents of a request for a comparison, before its runs' parameters are prepared. */
 struct wanted {
     const struct experiment *experiment;
-    const json_t *variants[VARIANTS_MAXIMUM];
-    const char *labels[VARIANTS_MAXIMUM];
+    const json_t *variants[API_VARIANTS_MAXIMUM];
+    const char *labels[API_VARIANTS_MAXIMUM];
     size_t variant_count;
-    int64_t seeds[SEEDS_MAXIMUM];
+    int64_t seeds[API_SEEDS_MAXIMUM];
     size_t seed_count;
+    bool has_seed_list; /* otherwise there is one seed, or none if the experiment takes none */
     const char *name;
 };
 
@@ -45,12 +44,13 @@ static void read_seeds(const json_t *object, struct wanted *wanted, struct param
     const json_t *list = json_object_get(object, "seeds");
     size_t count = json_array_size(list);
     wanted->seed_count = 1;
-    if (!list) { /* without a list, the seed is a parameter like any other */
-        wanted->seeds[0] = json_integer_value(json_object_get(object, "seed"));
+    wanted->has_seed_list = list != NULL;
+    if (!list) /* the seed is a parameter like any other; find_seed reads it once it is prepared */
         return;
-    }
-    if (count < 1 || count > SEEDS_MAXIMUM) {
-        parameter_faults_add(faults, "seeds", "must be a list of 1 to %d whole numbers", SEEDS_MAXIMUM);
+    if (json_object_get(object, API_SEED_PARAMETER))
+        parameter_faults_add(faults, API_SEED_PARAMETER, "must not be given together with seeds");
+    if (count < 1 || count > API_SEEDS_MAXIMUM) {
+        parameter_faults_add(faults, "seeds", "must be a list of 1 to %d whole numbers", API_SEEDS_MAXIMUM);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -65,18 +65,25 @@ static void read_seeds(const json_t *object, struct wanted *wanted, struct param
     wanted->seed_count = count;
 }
 
-/* Rejects a common member inside a variant, and a label outside of one. */
+static void refuse_in_variant(const struct wanted *wanted, size_t variant, const char *member,
+                              struct parameter_faults *faults) {
+    char field[96];
+    if (!json_object_get(wanted->variants[variant], member))
+        return;
+    snprintf(field, sizeof field, "variants[%zu].%s", variant, member);
+    parameter_faults_add(faults, field, "is the same for all variants; put it next to the member variants");
+}
+
+/* Rejects a common member inside a variant, and a label outside of one. The seed is a common member, because
+ * a column of the table is a seed. */
 static void check_places(const json_t *object, const struct wanted *wanted, struct parameter_faults *faults) {
     if (json_object_get(object, label_member))
         parameter_faults_add(faults, label_member, "belongs in a variant");
-    for (size_t i = 0; i < wanted->variant_count; i++)
+    for (size_t i = 0; i < wanted->variant_count; i++) {
         for (size_t j = 0; reserved[j] != label_member; j++)
-            if (json_object_get(wanted->variants[i], reserved[j])) {
-                char field[96];
-                snprintf(field, sizeof field, "variants[%zu].%s", i, reserved[j]);
-                parameter_faults_add(faults, field,
-                                     "is the same for all variants; put it next to the member variants");
-            }
+            refuse_in_variant(wanted, i, reserved[j], faults);
+        refuse_in_variant(wanted, i, API_SEED_PARAMETER, faults);
+    }
 }
 
 /* If the list is invalid, an empty variant takes its place, so that the common parameters are still
@@ -85,18 +92,19 @@ static void read_variants(const json_t *object, struct wanted *wanted, struct pa
     const json_t *list = json_object_get(object, "variants");
     size_t count = json_array_size(list);
     wanted->variant_count = 1;
-    if (count < 1 || count > VARIANTS_MAXIMUM) {
+    if (count < 1 || count > API_VARIANTS_MAXIMUM) {
         parameter_faults_add(faults, "variants", "must be a list of 1 to %d objects, each with a label",
-                             VARIANTS_MAXIMUM);
+                             API_VARIANTS_MAXIMUM);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         wanted->variants[i] = json_array_get(list, i);
         wanted->labels[i] = json_string_value(json_object_get(wanted->variants[i], label_member));
-        if (!wanted->labels[i] || strlen(wanted->labels[i]) > API_NAME_MAXIMUM) {
-            parameter_faults_add(faults, "variants",
-                                 "must each have a label, a text of at most %d bytes; variant %zu does not",
-                                 API_NAME_MAXIMUM, i);
+        if (!api_is_text(json_object_get(wanted->variants[i], label_member), API_NAME_MAXIMUM)) {
+            parameter_faults_add(
+                faults, "variants",
+                "must each have a label, a text of at most %d characters; variant %zu does not",
+                API_NAME_MAXIMUM, i);
         }
     }
     wanted->variant_count = count;
@@ -135,7 +143,7 @@ static bool prepare_variant(struct request *request, const struct wanted *wanted
     for (size_t i = 0; is_prepared && i < wanted->seed_count; i++) {
         struct parameter_faults of_variant = {0};
         json_t *seed =
-            json_object_get(request->json, "seeds") ? json_pack("{s:I}", "seed", wanted->seeds[i]) : NULL;
+            wanted->has_seed_list ? json_pack("{s:I}", API_SEED_PARAMETER, wanted->seeds[i]) : NULL;
         const json_t *const objects[] = {request->json, wanted->variants[variant], seed};
         is_prepared = api_prepare_parameters(request, wanted->experiment, objects, seed ? 3 : 2, reserved,
                                              &sets[i], &of_variant);
@@ -148,8 +156,28 @@ static bool prepare_variant(struct request *request, const struct wanted *wanted
     return is_prepared;
 }
 
+/* Without a list, the seed is the one that the prepared parameters have: given or a default, which may depend
+ * on other parameters and so on the variant. A table with one column needs the same seed in all of its rows.
+ */
+static void find_seed(struct wanted *wanted, const struct parameter_set *sets,
+                      struct parameter_faults *faults) {
+    if (wanted->has_seed_list || !api_takes_seed(wanted->experiment))
+        return;
+    wanted->seeds[0] = parameter_integer(&sets[0], API_SEED_PARAMETER);
+    for (size_t i = 1; i < wanted->variant_count; i++) {
+        int64_t seed = parameter_integer(&sets[i], API_SEED_PARAMETER);
+        if (seed == wanted->seeds[0])
+            continue;
+        parameter_faults_add(faults, API_SEED_PARAMETER,
+                             "must be given: its default is %lld for variant 0 and %lld for variant %zu",
+                             (long long)wanted->seeds[0], (long long)seed, i);
+        return;
+    }
+}
+
 static void create_comparison(struct request *request, const struct wanted *wanted,
                               const struct parameter_set *sets) {
+    bool has_seeds = wanted->has_seed_list || api_takes_seed(wanted->experiment);
     const struct student_limits *limits = &request->service->options->student_limits;
     char network[NETWORK_SIZE];
     access_write_network(request->service->access, &request->caller, network);
@@ -157,7 +185,7 @@ static void create_comparison(struct request *request, const struct wanted *want
                                                 .name = wanted->name,
                                                 .labels = wanted->labels,
                                                 .variant_count = wanted->variant_count,
-                                                .seeds = wanted->seeds,
+                                                .seeds = has_seeds ? wanted->seeds : NULL,
                                                 .seed_count = wanted->seed_count,
                                                 .parameters = sets,
                                                 .owner = request->caller.owner,
@@ -189,6 +217,8 @@ void api_comparisons_create(struct request *request) {
         response_set_out_of_memory(&request->response);
     for (size_t i = 0; is_prepared && wanted.experiment && i < wanted.variant_count; i++)
         is_prepared = prepare_variant(request, &wanted, i, sets + i * wanted.seed_count, &faults);
+    if (is_prepared && wanted.experiment && faults.count == 0)
+        find_seed(&wanted, sets, &faults);
     if (is_prepared && !api_answer_faults(request, &faults))
         create_comparison(request, &wanted, sets);
     for (size_t i = 0; sets && i < set_count; i++)

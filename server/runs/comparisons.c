@@ -17,7 +17,10 @@ static bool record_prepare(struct comparison_record *record, const struct compar
     json_write_strings(&labels, NULL, request->labels, request->variant_count);
     json_write_begin_array(&seeds, NULL);
     for (size_t i = 0; i < request->seed_count; i++)
-        json_write_integer(&seeds, NULL, request->seeds[i]);
+        if (request->seeds)
+            json_write_integer(&seeds, NULL, request->seeds[i]);
+        else
+            json_write_null(&seeds, NULL);
     json_write_end_array(&seeds);
     record->labels_json = text_release(&labels);
     record->seeds_json = text_release(&seeds);

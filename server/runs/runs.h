@@ -81,7 +81,7 @@ struct comparison_request {
     const char *name;
     const char *const *labels; /* [variant_count] */
     size_t variant_count;
-    const int64_t *seeds; /* [seed_count] */
+    const int64_t *seeds; /* [seed_count]; NULL, with a count of 1, if the experiment takes no seed */
     size_t seed_count;
     const struct parameter_set *parameters; /* [variant_count][seed_count], prepared; copied */
     const char *owner;

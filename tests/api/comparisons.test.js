@@ -86,6 +86,46 @@ test("without `seeds`, `seed` is an ordinary parameter", async () => {
     await ended(id);
 });
 
+test("a comparison shows the seed that runs, however the seed comes about", async () => {
+    const small = { ...without(comparison, "seeds"), epochs: 1 };
+    const shown = async (body) => {
+        const { id, seeds, runs } = await client.create("api/comparisons", body);
+        const ran = new Set();
+        for (const run of runs) ran.add((await client.get(`api/runs/${run}`)).parameters.seed ?? null);
+        assert.deepEqual(seeds, [...ran], JSON.stringify(body));
+        await ended(id);
+        return seeds;
+    };
+    for (const seed of ["5", "5.0", "5e0"])
+        assert.deepEqual(await shown(JSON.stringify({ ...small, seed: 0 }).replace('"seed":0', `"seed":${seed}`)), [5]);
+    assert.deepEqual(await shown(small), [0]);
+    // Defaults other than 0, of an experiment and of a preset; and an experiment that draws nothing.
+    const variants = [{ label: "a" }];
+    assert.deepEqual(await shown({ experiment: "running-average", variants }), [1337]);
+    assert.deepEqual(await shown({ experiment: "attention-steps", preset: "causal-head", variants }), [1337]);
+    assert.deepEqual(await shown({ experiment: "cost", lengths: [4], batch: 1, repeats: 1, variants }), [null]);
+});
+
+test("a seed that not all variants share is refused under its field", async () => {
+    const refused = async (change) => {
+        const { errors } = await client.postProblem(422, "api/comparisons", { ...without(comparison, "seeds"), ...change });
+        return errors.map(({ field }) => field).sort();
+    };
+    const seven = [{ label: "a" }, { label: "b", seed: 7 }];
+    assert.deepEqual(await refused({ variants: seven }), ["variants[1].seed"]);
+    assert.deepEqual(await refused({ variants: seven, seed: 5 }), ["variants[1].seed"]);
+    assert.deepEqual(await refused({ variants: seven, seeds: [5, 6] }), ["variants[1].seed"]);
+    assert.deepEqual(await refused({ seed: 5, seeds: [6] }), ["seed"]);
+    const presets = [{ label: "drawn", preset: "drawn" }, { label: "causal", preset: "causal-head" }];
+    const steps = { experiment: "attention-steps", variants: presets };
+    const { errors } = await client.postProblem(422, "api/comparisons", steps);
+    assert.deepEqual(errors.map(({ field }) => field), ["seed"]);
+    assert.match(errors[0].message, /0 for variant 0 and 1337 for variant 1/);
+    const { id, seeds } = await client.create("api/comparisons", { ...steps, seed: 3 });
+    assert.deepEqual(seeds, [3]);
+    await ended(id);
+});
+
 test("cancelling a comparison stops all of its runs", async () => {
     const { id } = await client.create("api/comparisons", { ...comparison, ...without(longTraining, "model") });
     await client.problem(409, `api/comparisons/${id}`, { method: "DELETE" });
