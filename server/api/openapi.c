@@ -1,84 +1,14 @@
 /* Builds the OpenAPI 3.1 description from the route table and the experiments' declarations. */
 #include "core/experiments/experiment.h"
 #include "server/api/api.h"
+#include "server/api/openapi_parts.h"
 #include "server/api/openapi_schemas.h"
-#include "server/api/parameters.h"
 #include "server/formats/json_parameters.h"
 #include "server/formats/json_writer.h"
 #include "server/system/version.h"
 
 #include <ctype.h>
 #include <string.h>
-
-static void write_reference(struct text *text, const char *key, const char *name) {
-    char target[96];
-    snprintf(target, sizeof target, "#/components/schemas/%s", name);
-    json_write_begin_object(text, key);
-    json_write_string(text, "$ref", target);
-    json_write_end_object(text);
-}
-
-static bool is_event_stream(const struct route *route) {
-    return route_exports(route)->format == FORMAT_EVENTS;
-}
-
-/* {"application/json": {"schema": ...}} */
-static void write_media_type(struct text *text, enum format format, const char *json_schema) {
-    const struct format_kind *kind = &format_table[format];
-    if ((format == FORMAT_JSON || format == FORMAT_PROBLEM) && json_schema) {
-        json_write_begin_object(text, kind->media_type);
-        write_reference(text, "schema", json_schema);
-        json_write_end_object(text);
-    } else {
-        json_write_raw(text, kind->media_type, kind->is_text ? "{\"schema\":{\"type\":\"string\"}}" : "{}");
-    }
-}
-
-/* The contents of a path with this suffix. A path without one also has the formats that an Accept header may
- * choose. */
-static void write_content(struct text *text, const struct route *route, const char *suffix) {
-    json_write_begin_object(text, "content");
-    for (const struct export *one = route_exports(route); one->format != FORMAT_NONE; one++) {
-        const struct format_kind *kind = &format_table[one->format];
-        if (strcmp(kind->suffix, suffix) == 0 || (!*suffix && kind->is_negotiable))
-            write_media_type(text, one->format, route->response_schema);
-    }
-    json_write_end_object(text);
-}
-
-static void write_responses(struct text *text, const struct route *route, const char *suffix) {
-    char status[8];
-    snprintf(status, sizeof status, "%u", route->success_status);
-    json_write_begin_object(text, "responses");
-    json_write_begin_object(text, status);
-    json_write_string(text, "description", route->summary);
-    if (route->success_status == 201)
-        json_write_raw(text, "headers", "{\"Location\":{\"schema\":{\"type\":\"string\"}}}");
-    if (route->success_status != 204)
-        write_content(text, route, suffix);
-    json_write_end_object(text);
-    json_write_begin_object(text, "default");
-    json_write_string(text, "description", "The problem");
-    json_write_begin_object(text, "content");
-    write_media_type(text, FORMAT_PROBLEM, "Problem");
-    json_write_end_object(text);
-    json_write_end_object(text);
-    json_write_end_object(text);
-}
-
-static void write_request_body(struct text *text, const struct route *route) {
-    if (route->body == BODY_NONE)
-        return;
-    json_write_begin_object(text, "requestBody");
-    json_write_boolean(text, "required", true);
-    json_write_begin_object(text, "content");
-    if (route->body == BODY_JSON)
-        write_media_type(text, FORMAT_JSON, route->request_schema);
-    for (size_t i = 0; route->body == BODY_DATASET && dataset_formats[i].format != FORMAT_NONE; i++)
-        write_media_type(text, dataset_formats[i].format, NULL);
-    json_write_end_object(text);
-    json_write_end_object(text);
-}
 
 static void write_path_parameters(struct text *text, const char *pattern) {
     for (const char *brace = strchr(pattern, '{'); brace; brace = strchr(brace + 1, '{')) {
@@ -87,6 +17,7 @@ static void write_path_parameters(struct text *text, const char *pattern) {
         json_write_begin_object(text, NULL);
         json_write_string(text, "name", name);
         json_write_string(text, "in", "path");
+        json_write_string(text, "description", "Which one; an answer that has it says so.");
         json_write_boolean(text, "required", true);
         json_write_raw(text, "schema", "{\"type\":\"string\"}");
         json_write_end_object(text);
@@ -114,7 +45,7 @@ static void write_operation_parameters(struct text *text, const struct route *ro
             if (strcmp(train->parameters[i].name, "task") != 0)
                 write_query_parameter(text, &train->parameters[i]);
     }
-    if (is_event_stream(route))
+    if (route_exports(route)->format == FORMAT_EVENTS)
         json_write_raw(
             text, NULL,
             "{\"name\":\"Last-Event-ID\",\"in\":\"header\",\"description\":\"Begin after the event with "
@@ -153,7 +84,7 @@ static void write_security(struct text *text, const struct route *route) {
     json_write_raw(text, "security",
                    route->needs == NEEDS_NOTHING    ? "[]"
                    : route->needs == NEEDS_LECTURER ? "[{\"token\":[]},{\"session\":[]}]"
-                                                    : "[{\"token\":[]},{\"session\":[]},{}]");
+                                                    : "[{\"token\":[]},{\"session\":[]},{\"owner\":[]},{}]");
 }
 
 static void write_operation(struct text *text, const struct route *route, const char *path,
@@ -163,8 +94,8 @@ static void write_operation(struct text *text, const struct route *route, const 
     json_write_string(text, "summary", route->summary);
     write_security(text, route);
     write_operation_parameters(text, route);
-    write_request_body(text, route);
-    write_responses(text, route, suffix);
+    openapi_write_request_body(text, route);
+    openapi_write_answers(text, route, suffix);
     json_write_end_object(text);
 }
 
@@ -208,39 +139,6 @@ static void write_paths(struct text *text) {
     json_write_end_object(text);
 }
 
-/* One schema per experiment: the experiment's name, its parameters, and the members in `more`. */
-static void write_request_schema(struct text *text, const struct experiment *experiment, const char *more) {
-    json_write_begin_object(text, NULL);
-    json_write_string(text, "title", experiment->title);
-    json_write_string(text, "description", experiment->summary);
-    json_write_string(text, "type", "object");
-    json_write_begin_object(text, "properties");
-    json_write_begin_object(text, "experiment");
-    json_write_string(text, "const", experiment->name);
-    json_write_end_object(text);
-    json_write_begin_object(text, "name");
-    json_write_string(text, "type", "string");
-    json_write_integer(text, "maxLength", API_NAME_MAXIMUM);
-    json_write_end_object(text);
-    if (more)
-        text_append_format(text, ",%s", more);
-    for (size_t i = 0; i < experiment->parameter_count; i++)
-        json_write_parameter_schema(text, experiment->parameters[i].name, &experiment->parameters[i]);
-    json_write_end_object(text);
-    json_write_raw(text, "required", more ? "[\"experiment\",\"variants\"]" : "[\"experiment\"]");
-    json_write_boolean(text, "additionalProperties", false);
-    json_write_end_object(text);
-}
-
-static void write_request_schemas(struct text *text, const char *name, const char *more) {
-    json_write_begin_object(text, name);
-    json_write_begin_array(text, "oneOf");
-    for (size_t i = 0; experiment_table[i]; i++)
-        write_request_schema(text, experiment_table[i], more);
-    json_write_end_array(text);
-    json_write_end_object(text);
-}
-
 /* A string that must be one of the NULL-terminated `names`. */
 static void write_enumeration(struct text *text, const char *schema, const char *const *names) {
     json_write_begin_object(text, schema);
@@ -252,29 +150,36 @@ static void write_enumeration(struct text *text, const char *schema, const char 
     json_write_end_object(text);
 }
 
+static void write_security_schemes(struct text *text) {
+    json_write_raw(
+        text, "securitySchemes",
+        "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"The lecturer's token\"},"
+        "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"" CREDENTIALS_SESSION_COOKIE "\","
+        "\"description\":\"The lecturer's session, set by POST /api/session\"},"
+        "\"owner\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"" CREDENTIALS_OWNER_COOKIE "\","
+        "\"description\":\"The student's, set by GET /api/session: what is created with it can be deleted "
+        "with "
+        "it\"}}");
+}
+
 static void write_components(struct text *text) {
     json_write_begin_object(text, "components");
     json_write_begin_object(text, "schemas");
-    write_request_schemas(text, "RunRequest", NULL);
-    write_request_schemas(
-        text, "ComparisonRequest",
-        "\"seeds\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"
-        "\"variants\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"label\"]}}");
+    openapi_write_request_schemas(text);
     write_enumeration(text, "RunState", run_state_names);
     write_enumeration(text, "AccessChoice", access_choice_names);
     write_enumeration(text, "AccessRole", access_role_names);
     write_enumeration(text, "StudentRights", student_rights_names);
     for (size_t i = 0; i < openapi_schema_count; i++)
-        json_write_raw(text, openapi_schemas[i].name, openapi_schemas[i].json);
+        openapi_write_schema(text, &openapi_schemas[i]);
+    openapi_write_event_schema(text);
     json_write_end_object(text);
-    json_write_raw(
-        text, "securitySchemes",
-        "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"The lecturer's token\"},"
-        "\"session\":{\"type\":\"apiKey\",\"in\":\"cookie\",\"name\":\"" CREDENTIALS_SESSION_COOKIE "\","
-        "\"description\":\"Set by POST /api/session\"}}");
+    openapi_write_shared_answers(text);
+    write_security_schemes(text);
     json_write_end_object(text);
 }
 
+/* Paths are relative to the address that the document was fetched from. */
 void api_openapi_get(struct request *request) {
     struct text text = {0};
     json_write_begin_object(&text, NULL);
@@ -283,7 +188,9 @@ void api_openapi_get(struct request *request) {
     json_write_string(&text, "title", "attnlab");
     json_write_string(&text, "version", ATTNLAB_VERSION);
     json_write_string(&text, "description", "A laboratory for attention: experiments as runs over HTTP.");
+    json_write_raw(&text, "license", "{\"name\":\"MIT\",\"identifier\":\"MIT\"}");
     json_write_end_object(&text);
+    json_write_raw(&text, "servers", "[{\"url\":\"/\",\"description\":\"This service\"}]");
     write_paths(&text);
     write_components(&text);
     json_write_end_object(&text);

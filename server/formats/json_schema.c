@@ -34,13 +34,13 @@ static void write_notes(struct text *text, const struct parameter_declaration *d
     const struct parameter_condition *condition = declaration->condition;
     const char *choice;
     if (declaration->choice_table && declaration->choice_table->title) {
-        json_write_begin_object(text, "choice_titles");
+        json_write_begin_object(text, "x-choice-titles");
         for (size_t i = 0; (choice = parameter_choice(declaration, i)) != NULL; i++)
             json_write_string(text, choice, parameter_choice_title(declaration, i));
         json_write_end_object(text);
     }
     if (condition) {
-        json_write_begin_object(text, "applies_to");
+        json_write_begin_object(text, "x-applies-to");
         json_write_begin_array(text, condition->parameter);
         for (size_t i = 0; (choice = condition->choices->name(i)) != NULL; i++)
             if (condition->applies(choice, declaration->name))
@@ -88,7 +88,8 @@ static void write_type(struct text *text, const struct parameter_declaration *de
         break;
     case PARAMETER_CHOICE:
         write_choices(text, declaration);
-        json_write_string(text, "default", declaration->default_text);
+        if (declaration->default_text)
+            json_write_string(text, "default", declaration->default_text);
         break;
     case PARAMETER_TEXT:
         json_write_string(text, "type", "string");
@@ -131,7 +132,7 @@ void json_write_parameter_schema(struct text *text, const char *key,
     json_write_string(text, "description", parameter_meaning(declaration, meaning));
     write_type(text, declaration);
     if (declaration->default_note)
-        json_write_string(text, "default_note", declaration->default_note);
+        json_write_string(text, "x-default-note", declaration->default_note);
     write_notes(text, declaration);
     json_write_end_object(text);
 }

@@ -11,7 +11,7 @@
 enum { DAY_SECONDS = 24 * 60 * 60, OWNER_DAYS = 365 };
 
 static const char session_cookie[] = CREDENTIALS_SESSION_COOKIE;
-static const char owner_cookie[] = "attnlab_owner";
+static const char owner_cookie[] = CREDENTIALS_OWNER_COOKIE;
 
 /* The value of the cookie; NULL if it is missing or malformed. */
 static const char *find_cookie(const struct request *request, const char *name) {

@@ -6,6 +6,8 @@
 
 /* The session cookie of a lecturer who has signed in. */
 #define CREDENTIALS_SESSION_COOKIE "attnlab_session"
+/* The cookie of a browser that makes it the owner of its runs and data sets. */
+#define CREDENTIALS_OWNER_COOKIE "attnlab_owner"
 
 /* The texts are borrowed from the request. */
 void credentials_read(const struct request *request, struct credentials *credentials);

@@ -31,7 +31,8 @@ struct route {
     size_t query_count;
     enum body_kind body;
     unsigned success_status;
-    const char *request_schema;  /* a component of openapi.json, or NULL */
+    bool may_conflict;          /* the state of what the path or the body names may not allow the call: 409 */
+    const char *request_schema; /* a component of openapi.json, or NULL */
     const char *response_schema; /* likewise, for its JSON answer */
 };
 

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { after, test } from "node:test";
+import { fetchChecked } from "../support/contract.js";
 import { startDaemon } from "../support/daemon.js";
 
 const kills = Number(process.env.ATTNLAB_KILLS ?? 50);
@@ -38,19 +39,19 @@ const data = await mkdtemp(path.join(tmpdir(), "attnlab-crash-"));
 after(() => rm(data, { recursive: true, force: true }));
 
 async function create(url, parameters, what = "runs", signal = undefined) {
-    const response = await fetch(`${url}api/${what}`, {
+    const response = await fetchChecked(`${url}api/${what}`, {
         signal,
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(parameters),
     });
-    assert.equal(response.status, 201, await response.clone().text());
+    assert.equal(response.status, 201, await response.text());
     return response.json();
 }
 
 async function get(url, what) {
-    const response = await fetch(url + what);
-    assert.equal(response.status, 200, `${what}: ${await response.clone().text()}`);
+    const response = await fetchChecked(url + what);
+    assert.equal(response.status, 200, `${what}: ${await response.text()}`);
     return response.json();
 }
 
@@ -59,7 +60,7 @@ async function follow(url, followed, isEnough = () => false, signal = undefined)
     const resume = followed.length > 0 ? followed.at(-1).id : "0";
     let rest = "";
     try {
-        const response = await fetch(`${url}api/events`, { headers: { "Last-Event-ID": resume }, signal });
+        const response = await fetchChecked(`${url}api/events`, { headers: { "Last-Event-ID": resume }, signal });
         for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
             const blocks = (rest + chunk).split("\n\n");
             rest = blocks.pop();
@@ -109,7 +110,7 @@ async function runUndisturbed(followed) {
 }
 
 async function weights(url, run) {
-    const response = await fetch(`${url}api/runs/${run}/model.safetensors`);
+    const response = await fetchChecked(`${url}api/runs/${run}/model.safetensors`);
     assert.equal(response.status, 200);
     return Buffer.from(await response.arrayBuffer());
 }

@@ -76,7 +76,7 @@ test("a model trains on uploaded text and predicts from it", async () => {
 test("uploaded numbers may have quotes and named classes", async () => {
     const rows = Array.from({ length: 30 }, (_, i) => `${i % 2 ? 1 : -1},0.5,${i},"${i % 2 ? "up, high" : "down"}"`);
     const response = await upload("numbers", "text/csv; charset=utf-8", `a,b,c,label\n${rows.join("\n")}\n`);
-    assert.equal(response.status, 201, await response.clone().text());
+    assert.equal(response.status, 201, await response.text());
     assert.equal((await response.json()).kind, "numbers");
     const { examples } = await client.get("api/datasets/numbers/examples?split=train&limit=2");
     assert.deepEqual(examples.map(({ label }) => label), ["down", "up, high"]);
@@ -241,7 +241,7 @@ test("a model trains on the published sentences as they are", { skip }, async ()
     for (const name of ["amazon_cells_labelled", "yelp_labelled"]) {
         const file = await readFile(path.join(sentences, `${name}.txt`));
         const response = await upload(name, "text/tab-separated-values", file);
-        assert.equal(response.status, 201, await response.clone().text());
+        assert.equal(response.status, 201, await response.text());
         const { rows, classes } = await response.json();
         assert.deepEqual([rows, classes], [1000, 2]);
         const { result } = await client.run({ experiment: "train", task: name, model: "transformer", epochs: 8 });

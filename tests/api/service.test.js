@@ -58,11 +58,11 @@ test("the parameters of train name the models that they count for, and its varia
     const { experiments } = await client.get("api/experiments");
     const { parameters, variants } = experiments.find(({ name }) => name === "train");
     const { model, heads, mask, task } = parameters.properties;
-    assert.deepEqual(heads.applies_to, { model: ["transformer"] });
+    assert.deepEqual(heads["x-applies-to"], { model: ["transformer"] });
     assert.match(heads.description, / \(transformer only\)\.$/);
-    assert.deepEqual(mask.applies_to, { model: ["attention", "transformer"] });
+    assert.deepEqual(mask["x-applies-to"], { model: ["attention", "transformer"] });
     assert.match(mask.description, / \(attention and transformer\)\.$/);
-    assert.deepEqual(Object.keys(model.choice_titles), model.enum);
+    assert.deepEqual(Object.keys(model["x-choice-titles"]), model.enum);
     assert.ok(task.examples.includes(task.default));
     assert.deepEqual(
         variants.map(({ id, label }) => [id, label]),

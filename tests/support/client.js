@@ -1,6 +1,7 @@
-// A client of the API for the tests: calls, and server-sent events.
+// A client of the API for the tests: calls, and server-sent events. Each answer is held to openapi.json (contract.js).
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { contractOf, fetchChecked } from "./contract.js";
 
 /** A run of `train` that takes a few hundredths of a second. */
 export const smallTraining = {
@@ -43,7 +44,7 @@ export class Client {
     }
 
     fetch(path, options = {}) {
-        return fetch(this.url + path, { ...options, headers: { ...this.headers, ...options.headers } });
+        return fetchChecked(this.url + path, { ...options, headers: { ...this.headers, ...options.headers } });
     }
 
     /** The JSON answer to a GET; fails unless the status is 200. */
@@ -119,6 +120,8 @@ export class Client {
         assert.equal(response.status, 200);
         assert.equal(response.headers.get("content-type"), "text/event-stream");
         opened();
+        const contract = await contractOf(this.url);
+        const { pathname } = new URL(this.url + path);
         const events = [];
         let rest = "";
         const decoder = new TextDecoder();
@@ -129,6 +132,7 @@ export class Client {
                 rest = blocks.pop();
                 for (const block of blocks) {
                     const event = parseEvent(block);
+                    if (event) contract.checkEvent(pathname, event);
                     if (event) events.push(event);
                     if (enough(events)) {
                         stop.abort();
@@ -137,7 +141,9 @@ export class Client {
                 }
             }
         } catch (error) {
-            if (!stop.signal.aborted) throw error;
+            if (stop.signal.aborted) return events;
+            stop.abort();
+            throw error;
         }
         return events;
     }

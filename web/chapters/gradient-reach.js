@@ -13,7 +13,7 @@ const MOST_DOTS = 80;
 
 export function mount(root, page) {
     const models = describeModels(page);
-    const titles = page.experiment("gradient-reach").schema.properties.models.choice_titles;
+    const titles = page.experiment("gradient-reach").schema.properties.models["x-choice-titles"];
     const title = (model) => titles[model] ?? model;
     const chart = createChart({
         title: "Mean size of the gradient at each input step",

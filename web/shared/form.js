@@ -150,11 +150,11 @@ function textControl(attributes, parse, initial) {
 // chapter's situation, one or more of these conditions or 'usual', decides which part applies. Returns the schema with that
 // default, or without one if only the server knows it; then `hint` describes it.
 export function settleDefault(schema, situation) {
-    if (!schema.default_note) return schema;
+    if (!schema["x-default-note"]) return schema;
     const open = { ...schema, default: undefined };
     if (situation === undefined)
-        return { ...open, hint: [schema.default, `(${schema.default_note})`].filter((part) => part !== undefined).join(" ") };
-    const holds = schema.default_note
+        return { ...open, hint: [schema.default, `(${schema["x-default-note"]})`].filter((part) => part !== undefined).join(" ") };
+    const holds = schema["x-default-note"]
         .split(";")
         .map((part) => part.trim().split(": "))
         .find(([condition, value]) => value !== undefined && [situation].flat().includes(condition));

@@ -13,7 +13,7 @@ export function hasParameters(parameters, schema, given, situation) {
     return Object.entries(schema.properties).every(([name, property]) => {
         if (name in given) return same(parameters[name], given[name]);
         const value = parameters[name] ?? null;
-        if (property.default === undefined && !property.default_note) return value === null;
+        if (property.default === undefined && !property["x-default-note"]) return value === null;
         const settled = settleDefault(property, situation).default;
         return settled === undefined || value === null || same(value, settled);
     });

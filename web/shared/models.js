@@ -11,7 +11,7 @@ export function describeModels(page) {
     const { schema, variants } = page.experiment("train");
     const names = Object.keys(schema.properties);
     const task = schema.properties.task.default;
-    const takes = (model, name) => schema.properties[name].applies_to?.model.includes(model) ?? true;
+    const takes = (model, name) => schema.properties[name]["x-applies-to"]?.model.includes(model) ?? true;
     const bySpecificity = [...variants].sort(
         (a, b) => Object.keys(b.parameters).length - Object.keys(a.parameters).length,
     );
