@@ -6,6 +6,7 @@
 
 #include <cblas.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Up to this many floats in b the small kernel is faster: half a second-level cache or, if b must be
  * transposed first, what fits on the stack. */
@@ -24,6 +25,36 @@ void matrix_end_library_threads(void) {
     matrix_use_one_thread();
     if (blas_thread_shutdown_ != NULL)
         blas_thread_shutdown_();
+}
+
+/* OpenBLAS's pool of buffers, likewise. A buffer that is given back stays mapped and is used again. */
+extern void *blas_memory_alloc(int purpose) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+enum { RESERVED_MAXIMUM = 64 }; /* the pool has at least as many places */
+
+bool matrix_reserve(size_t count, struct error *error) {
+    void *buffers[RESERVED_MAXIMUM];
+    size_t held = 0, size = MATRIX_LIBRARY_BUFFER;
+    if (blas_memory_alloc == NULL || blas_memory_free == NULL)
+        return true;
+    for (; held < count && held < RESERVED_MAXIMUM; held++) {
+        /* blas_memory_alloc tries for ever, so try before it does. */
+        void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED)
+            break;
+        munmap(room, size);
+        buffers[held] = blas_memory_alloc(0);
+    }
+    bool is_complete = held == count || held == RESERVED_MAXIMUM;
+    while (held-- > 0)
+        blas_memory_free(buffers[held]);
+    return is_complete ||
+           error_set(
+               error, ERROR_MEMORY,
+               "too little address space for OpenBLAS, which maps 128 MiB for each of %zu threads; allow "
+               "more (ulimit -v), or start attnlab with fewer --workers",
+               count);
 }
 
 static const struct matrix_kernels *choose_kernels(void) {

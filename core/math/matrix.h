@@ -8,6 +8,8 @@
 #ifndef ATTNLAB_CORE_MATH_MATRIX_H
 #define ATTNLAB_CORE_MATH_MATRIX_H
 
+#include "core/error.h"
+
 #include <stddef.h>
 
 /* Prevents the library from starting threads, because the callers parallelise. May be called any number of
@@ -17,6 +19,14 @@ void matrix_use_one_thread(void);
 /* The same, and ends the threads that the library started when the program was loaded. They would busy-wait
  * for a tenth of a second on cores that a run needs. Call it before there are other threads. */
 void matrix_end_library_threads(void);
+
+/* What the library maps for each product at the same time, in bytes of address space; it touches little. */
+#define MATRIX_LIBRARY_BUFFER ((size_t)128 << 20)
+
+/* Lets the library map what `count` threads need for products at the same time. It would otherwise do so in
+ * the first product, and wait there for ever if the system refused. ERROR_MEMORY if it refuses. Call it
+ * before products; it takes no resident memory. */
+bool matrix_reserve(size_t count, struct error *error);
 
 /* c[m][n] = alpha * a[m][k] b[k][n] + beta * c. `*_stride`: floats from one row to the next. With beta 0, c
  * need not be initialised. */

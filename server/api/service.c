@@ -1,7 +1,9 @@
 /* Opens and closes the parts of the daemon in order: see service.h. */
 #include "server/api/service.h"
 
+#include "core/math/matrix.h"
 #include "server/formats/json_memory.h"
+#include "server/http/background.h"
 #include "server/runs/json.h"
 #include "server/runs/workers.h"
 #include "server/store/sqlite.h"
@@ -63,6 +65,8 @@ bool service_open(struct service *service, const struct options *options, const 
     json_memory_install();
     service->options = options;
     const struct runs_options runs_options = choose_runs_options(service);
+    if (!matrix_reserve(runs_options.worker_count + background_slow_thread_count(), error))
+        return false;
     service->store = store_open_sqlite(options->data, warning, warning_size, error);
     service->event_log = service->store ? event_log_open(service->store, run_to_brief_json, error) : NULL;
     service->datasets = service->event_log ? datasets_open(service->store, options->data, error) : NULL;

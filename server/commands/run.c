@@ -3,6 +3,7 @@
 #include "server/commands/commands.h"
 
 #include "core/experiments/experiment.h"
+#include "core/math/matrix.h"
 #include "core/parameters/parse.h"
 #include "server/formats/file_source.h"
 #include "server/formats/json_parameters.h"
@@ -263,6 +264,8 @@ int command_run(int count, char *const *arguments) {
         }
     }
     if (!read_options(&options, count - 1, arguments + 1, &error))
+        return command_fail(&error);
+    if (!matrix_reserve(options.workers > 0 ? options.workers : workers_default_count(), &error))
         return command_fail(&error);
     struct data_source data = file_source(options.data);
     signal(SIGINT, interrupt);

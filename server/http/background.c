@@ -141,6 +141,10 @@ static void close_lane(struct lane *lane) {
     pthread_mutex_destroy(&lane->mutex);
 }
 
+size_t background_slow_thread_count(void) {
+    return thread_counts[BACKGROUND_SLOW] + thread_counts[BACKGROUND_SLOW_LECTURER];
+}
+
 struct background *background_open(struct error *error) {
     struct background *background = calloc(1, sizeof *background);
     if (background == NULL) {

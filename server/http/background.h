@@ -29,6 +29,9 @@ struct background_work {
 
 struct background;
 
+/* How many threads of the slow lanes may compute at the same time. */
+size_t background_slow_thread_count(void);
+
 struct background *background_open(struct error *error);
 void background_submit(struct background *background, enum background_lane lane,
                        struct background_work *work);

@@ -41,10 +41,11 @@ export function runProgram(args, { env = {}, timeout = 300000 } = {}) {
     });
 }
 
-/** Starts `attnlab serve` and waits for the address it prints. */
-export async function startDaemon({ args = [], env = {}, data = null } = {}) {
+/** Starts `attnlab serve` and waits for the address it prints. `under`: a command that runs another, with its arguments. */
+export async function startDaemon({ args = [], env = {}, data = null, under = [] } = {}) {
     const directory = data ?? (await mkdtemp(path.join(tmpdir(), "attnlab-test-")));
-    const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--data", directory, ...args], {
+    const command = [...under, program, "serve", "--listen", "127.0.0.1:0", "--data", directory, ...args];
+    const child = spawn(command[0], command.slice(1), {
         env: { ...process.env, ...env },
     });
     running.add(child);
