@@ -123,7 +123,8 @@ void api_datasets_create(struct request *request) {
     }
     const struct service *service = request->service;
     if (!limits_check_data(&service->options->student_limits, &request->caller, service->datasets,
-                           request->body.length, &error)) {
+                           request->body.length, &error) ||
+        !runs_check_disk(service->runs, request->caller.owner, request->body.length, &error)) {
         response_set_error(&request->response, &error);
         return;
     }

@@ -37,11 +37,17 @@ static size_t share_memory(struct service *service) {
  * the next student. While it is idle, its core helps the other runs. */
 static struct runs_options choose_runs_options(struct service *service) {
     size_t workers = share_memory(service);
-    bool has_students = service->options->access == ACCESS_TOKEN;
-    return (struct runs_options){.worker_count = workers,
-                                 .running_limit_per_owner = has_students ? workers - 1 : 0,
-                                 .favourite_owner = OWNER_LECTURER,
-                                 .queue_kept = has_students ? LECTURERS_PLACES : 0};
+    const struct options *options = service->options;
+    bool has_students = options->access == ACCESS_TOKEN;
+    return (struct runs_options){
+        .worker_count = workers,
+        .disk_quota = {.owner_bytes = options->student_limits.disk_mb * (unsigned long long)MEGABYTE,
+                       .all_bytes = options->disk_mb * (unsigned long long)MEGABYTE,
+                       .lecturer = has_students ? OWNER_LECTURER : NULL},
+        .keep_runs = options->keep_runs,
+        .running_limit_per_owner = has_students ? workers - 1 : 0,
+        .favourite_owner = OWNER_LECTURER,
+        .queue_kept = has_students ? LECTURERS_PLACES : 0};
 }
 
 static bool open_http(struct service *service, const struct route_table *routes, struct error *error) {

@@ -24,6 +24,7 @@ static void answer_session(struct request *request) {
         json_write_integer(&text, "examples", (int64_t)limits->examples);
         json_write_integer(&text, "memory_mb", (int64_t)limits->memory_mb);
         json_write_integer(&text, "data_mb", (int64_t)limits->data_mb);
+        json_write_integer(&text, "disk_mb", (int64_t)limits->disk_mb);
         json_write_end_object(&text);
     } else {
         json_write_string(&text, "limits", NULL);

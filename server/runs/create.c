@@ -125,6 +125,8 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
     struct runs_under_way under_way = {NULL, is_bound ? share->network : "", count};
     for (size_t i = 0; i < count; i++)
         snprintf(items[i]->record.network, sizeof items[i]->record.network, "%s", under_way.network);
+    if (!runs_check_disk(runs, owner, count, error))
+        return false;
     pthread_mutex_lock(&runs->mutex);
     bool ok = reserve(runs, owner, &under_way, share, error);
     if (ok)

@@ -10,6 +10,7 @@
 
 #include "core/experiments/experiment.h"
 #include "server/runs/datasets.h"
+#include "server/runs/disk_quota.h"
 #include "server/runs/event_log.h"
 #include "server/runs/queue.h"
 #include "server/runs/workers.h"
@@ -44,6 +45,8 @@ struct runs {
     struct event_log *log;
     struct datasets *datasets;
     size_t worker_count;
+    struct disk_quota disk_quota;
+    size_t keep_runs;
     int64_t attempt_spacing_ms;
     const struct experiment *(*find_experiment)(const char *name);
     struct workers *workers; /* NULL until runs_start */

@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUE_LIMIT = 1000, WORKER_NICENESS = 10, ATTEMPTS_LIMIT = 5, ATTEMPT_SPACING_MS = 30000 };
+enum {
+    QUEUE_LIMIT = 1000,
+    WORKER_NICENESS = 10,
+    ATTEMPTS_LIMIT = 5,
+    ATTEMPT_SPACING_MS = 30000,
+    PRUNED_AT_ONCE = 50
+};
 
 /* Ends a stored run that can no longer be performed. */
 static bool give_up(struct runs *runs, struct run_record *record, const char *reason, struct error *error) {
@@ -106,6 +112,8 @@ struct runs *runs_open(const struct runs_options *options, struct store *store, 
     runs->log = log;
     runs->datasets = datasets;
     runs->worker_count = options->worker_count;
+    runs->disk_quota = options->disk_quota;
+    runs->keep_runs = options->keep_runs;
     runs->attempt_spacing_ms =
         options->attempt_spacing_ms > 0 ? options->attempt_spacing_ms : ATTEMPT_SPACING_MS;
     runs->find_experiment = options->find_experiment != NULL ? options->find_experiment : experiment_find;
@@ -155,6 +163,15 @@ static void *take_run(void *owner) {
     return entry;
 }
 
+/* Deletes the oldest ended runs if there are more than are kept. */
+static void prune_runs(struct runs *runs) {
+    const struct prune_rule rule = {runs->keep_runs, runs->disk_quota.lecturer, PRUNED_AT_ONCE};
+    size_t deleted = runs->keep_runs > 0;
+    while (deleted > 0 && runs->store->prune_runs(runs->store, &rule, &deleted, NULL)) {
+        /* until none is left to delete */
+    }
+}
+
 /* struct worker_callbacks' perform. If the end of this run lets another run of the same owner start, this
  * worker takes it, so no other worker needs waking. */
 static void perform_run(void *owner, void *task, const struct parallel_executor *parallel) {
@@ -162,12 +179,14 @@ static void perform_run(void *owner, void *task, const struct parallel_executor 
     struct active_run *run = task;
     struct queue_lane *lane = run->entry.lane;
     run_perform(runs, run, parallel);
+    prune_runs(runs);
     pthread_mutex_lock(&runs->mutex);
     run_queue_leave(runs->queue, lane);
     pthread_mutex_unlock(&runs->mutex);
 }
 
 bool runs_start(struct runs *runs, struct error *error) {
+    prune_runs(runs);
     struct worker_callbacks callbacks = {
         .owner = runs, .take = take_run, .perform = perform_run, .niceness = WORKER_NICENESS};
     struct workers *workers = workers_start(runs->worker_count, &callbacks, error);

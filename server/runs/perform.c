@@ -8,6 +8,7 @@
 #include "core/model/models.h"
 #include "server/formats/json_writer.h"
 #include "server/runs/active.h"
+#include "server/runs/runs.h"
 #include "server/runs/suspects.h"
 #include "server/system/clock.h"
 
@@ -145,6 +146,9 @@ static bool on_epoch(void *owner, const struct epoch_metrics *metrics, const flo
                                  .checkpoint_size = checkpoint_size,
                                  .progress_done = atomic_load(&work->run->progress_done),
                                  .progress_total = atomic_load(&work->run->progress_total)};
+    if (!runs_check_disk(work->runs, work->run->record.owner,
+                         weight_count * sizeof *weights + checkpoint_size, error))
+        return false;
     struct event *events[2] = {epoch_event(work, metrics, error), NULL};
     size_t count = 1;
     if (work->has_attention)
@@ -231,10 +235,13 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
     return ok;
 }
 
-/* Frees a result for which the disk has no room: the run then fails. */
+/* Frees a result for which there is no room: the run then fails. */
 static bool check_result(struct work *work, char **result_json, struct error *error) {
     struct store *store = work->runs->store;
-    if (!result_is_large(*result_json) || store->check_room(store, strlen(*result_json), error))
+    size_t size = strlen(*result_json);
+    if (!result_is_large(*result_json) ||
+        (runs_check_disk(work->runs, work->run->record.owner, size, error) &&
+         store->check_room(store, size, error)))
         return true;
     free(*result_json);
     *result_json = NULL;

@@ -120,6 +120,10 @@ bool runs_delete(struct runs *runs, const char *id, struct error *error) {
     return true;
 }
 
+bool runs_check_disk(struct runs *runs, const char *owner, size_t bytes, struct error *error) {
+    return disk_quota_check(&runs->disk_quota, runs->store, owner, bytes, error);
+}
+
 void runs_count(struct runs *runs, struct runs_counts *counts) {
     *counts = (struct runs_counts){0};
     pthread_mutex_lock(&runs->mutex);

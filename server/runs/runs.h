@@ -12,6 +12,7 @@
 
 #include "server/runs/comparison_view.h"
 #include "server/runs/datasets.h"
+#include "server/runs/disk_quota.h"
 #include "server/runs/event_log.h"
 #include "server/store/store.h"
 
@@ -22,7 +23,9 @@ struct runs_options {
     size_t running_limit_per_owner; /* 0: no limit */
     const char *favourite_owner;    /* the owner to whom that limit does not apply, borrowed; NULL: nobody */
     size_t queue_kept;              /* places in the queue that only that owner may take */
-    int64_t attempt_spacing_ms;     /* starts of a run that are closer together count as one; 0: 30 s */
+    struct disk_quota disk_quota;
+    size_t keep_runs;           /* how many ended runs are kept (struct prune_rule); 0: all */
+    int64_t attempt_spacing_ms; /* starts of a run that are closer together count as one; 0: 30 s */
     /* Finds the experiment of an unfinished run from an earlier process; NULL: experiment_find. */
     const struct experiment *(*find_experiment)(const char *name);
 };
@@ -68,6 +71,9 @@ bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_re
 bool runs_cancel(struct runs *runs, const char *id, struct run_record *run, struct error *error);
 /* ERROR_CONFLICT if the run has not ended. */
 bool runs_delete(struct runs *runs, const char *id, struct error *error);
+
+/* Whether the owner may store `bytes` more: see disk_quota_check. */
+bool runs_check_disk(struct runs *runs, const char *owner, size_t bytes, struct error *error);
 
 struct runs_counts {
     size_t workers;

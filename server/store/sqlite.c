@@ -260,6 +260,7 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
     sqlite_epochs_install(&self->interface);
     sqlite_datasets_install(&self->interface);
     sqlite_events_install(&self->interface);
+    sqlite_usage_install(&self->interface);
     snprintf(self->path, sizeof self->path, "%s/attnlab.sqlite3", data_directory);
 
     struct error cause = {0};

@@ -25,6 +25,17 @@ static size_t kept_stride(size_t epoch, size_t weight_bytes) {
     return stride;
 }
 
+static size_t kept_count(size_t epoch, size_t stride) {
+    return epoch / stride + 1 + (epoch % stride != 0);
+}
+
+/* What the run takes once this epoch is stored. */
+static size_t stored_size(const struct epoch_record *epoch) {
+    size_t number = epoch->metrics->epoch, weights = epoch->weight_count * sizeof(float);
+    return RUN_ROW_BYTES + (number + 1) * EPOCH_ROW_BYTES +
+           kept_count(number, kept_stride(number, weights)) * weights + epoch->checkpoint_size;
+}
+
 static bool save_weights(struct connection *writer, const char *run_id, const struct epoch_record *epoch,
                          struct error *error) {
     size_t number = epoch->metrics->epoch, size = epoch->weight_count * sizeof(float);
@@ -43,13 +54,14 @@ static bool store_save_epoch(struct store *store, const char *run_id, const stru
     size_t bytes = EPOCH_ROW_BYTES + epoch->weight_count * sizeof(float) + epoch->checkpoint_size;
     if (!transaction_begin_storing(self, false, bytes, error))
         return false;
-    bool ok =
-        STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)", "tzrrr",
-                          run_id, metrics->epoch, metrics->train_loss, metrics->test_accuracy,
-                          metrics->seconds) &&
-        STATEMENT_EXECUTE(writer, error,
-                          "UPDATE runs SET attempts = 0, progress_done = ?, progress_total = ? WHERE id = ?",
-                          "zzt", epoch->progress_done, epoch->progress_total, run_id);
+    bool ok = STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)",
+                                "tzrrr", run_id, metrics->epoch, metrics->train_loss, metrics->test_accuracy,
+                                metrics->seconds) &&
+              STATEMENT_EXECUTE(
+                  writer, error,
+                  "UPDATE runs SET attempts = 0, progress_done = ?, progress_total = ?, size_bytes = ?"
+                  " WHERE id = ?",
+                  "zzzt", epoch->progress_done, epoch->progress_total, stored_size(epoch), run_id);
     if (ok && epoch->weight_count > 0)
         ok = save_weights(writer, run_id, epoch, error);
     if (ok && epoch->checkpoint_size > 0)

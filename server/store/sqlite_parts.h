@@ -15,6 +15,7 @@ void sqlite_comparisons_install(struct store *store);
 void sqlite_epochs_install(struct store *store);
 void sqlite_datasets_install(struct store *store);
 void sqlite_events_install(struct store *store);
+void sqlite_usage_install(struct store *store);
 
 /* Stores the events of a change. Must be called inside a transaction. */
 bool sqlite_events_insert(struct connection *writer, const struct event_record *events, size_t count,

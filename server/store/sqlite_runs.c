@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum run_state read_state(sqlite3_stmt *row, int column, bool *is_damaged) {
     sqlite3_int64 state = sqlite3_column_int64(row, column);
@@ -40,18 +41,18 @@ static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
 }
 
 static bool insert_run(struct connection *writer, const struct run_record *run, struct error *error) {
-    return STATEMENT_EXECUTE(
-        writer, error,
-        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?, ?)",
-        "tttti"
-        "zztiii"
-        "tttzztzitt",
-        run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state, run->progress_done,
-        run->progress_total, run->progress_unit, run->created_ms, run->started_ms, run->finished_ms,
-        run->result_json, run->error, run->comparison[0] != '\0' ? run->comparison : NULL,
-        run->comparison_variant, run->comparison_seed, run->owner, run->attempts, run->attempted_ms,
-        run->dataset_digest, run->network);
+    return STATEMENT_EXECUTE(writer, error,
+                             "INSERT INTO runs (" RUN_COLUMNS ", size_bytes)"
+                             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                             "tttti"
+                             "zztiii"
+                             "tttzztzittz",
+                             run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state,
+                             run->progress_done, run->progress_total, run->progress_unit, run->created_ms,
+                             run->started_ms, run->finished_ms, run->result_json, run->error,
+                             run->comparison[0] != '\0' ? run->comparison : NULL, run->comparison_variant,
+                             run->comparison_seed, run->owner, run->attempts, run->attempted_ms,
+                             run->dataset_digest, run->network, (size_t)RUN_ROW_BYTES);
 }
 
 /* A data set may be deleted between the check of a run's parameters and this transaction. */
@@ -90,11 +91,18 @@ static bool store_add_runs(struct store *store, const struct comparison_record *
 }
 
 static bool drop_checkpoint(struct connection *writer, const char *id, struct error *error) {
-    return STATEMENT_EXECUTE(writer, error, "DELETE FROM checkpoints WHERE run = ?", "t", id);
+    return STATEMENT_EXECUTE(writer, error,
+                             "UPDATE runs SET size_bytes = size_bytes -"
+                             " (SELECT length(bytes) FROM checkpoints WHERE run = ?1)"
+                             " WHERE id = ?1 AND EXISTS (SELECT 1 FROM checkpoints WHERE run = ?1)",
+                             "t", id) &&
+           STATEMENT_EXECUTE(writer, error, "DELETE FROM checkpoints WHERE run = ?", "t", id);
 }
 
 static bool save_large_result(struct connection *writer, const struct run_record *run, struct error *error) {
-    return STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO results VALUES (?, ?)", "tt", run->id,
+    return STATEMENT_EXECUTE(writer, error, "UPDATE runs SET size_bytes = size_bytes + ? WHERE id = ?", "zt",
+                             strlen(run->result_json), run->id) &&
+           STATEMENT_EXECUTE(writer, error, "INSERT OR REPLACE INTO results VALUES (?, ?)", "tt", run->id,
                              run->result_json);
 }
 

@@ -65,6 +65,30 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     "CREATE INDEX runs_by_owner_state ON runs(owner, state, id);"
     "CREATE INDEX runs_by_owner_experiment ON runs(owner, experiment, id);"
     "CREATE INDEX runs_by_owner_experiment_state ON runs(owner, experiment, state, id);",
+    /* 9: what runs take, and their owners (sqlite_usage.c); the numbers are RUN_ROW_BYTES and EPOCH_ROW_BYTES
+     */
+    "ALTER TABLE runs ADD COLUMN size_bytes INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE runs SET size_bytes = 4096 + 400 * (SELECT count(*) FROM metrics WHERE run = id)"
+    " + coalesce((SELECT sum(length(bytes)) FROM weights WHERE run = id), 0)"
+    " + coalesce((SELECT length(bytes) FROM checkpoints WHERE run = id), 0)"
+    " + coalesce((SELECT length(json) FROM results WHERE run = id), 0);"
+    "CREATE TABLE usage (owner TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO usage SELECT owner, sum(bytes) FROM (SELECT owner, size_bytes AS bytes FROM runs"
+    " UNION ALL SELECT owner, length(bytes) FROM datasets) GROUP BY owner;"
+    "CREATE TRIGGER usage_of_new_run AFTER INSERT ON runs BEGIN"
+    " INSERT INTO usage VALUES (new.owner, new.size_bytes)"
+    "  ON CONFLICT (owner) DO UPDATE SET bytes = bytes + excluded.bytes; END;"
+    "CREATE TRIGGER usage_of_changed_run AFTER UPDATE OF size_bytes ON runs BEGIN"
+    " UPDATE usage SET bytes = bytes + new.size_bytes - old.size_bytes WHERE owner = new.owner; END;"
+    "CREATE TRIGGER usage_of_deleted_run AFTER DELETE ON runs BEGIN"
+    " UPDATE usage SET bytes = bytes - old.size_bytes WHERE owner = old.owner;"
+    " DELETE FROM usage WHERE owner = old.owner AND bytes <= 0; END;"
+    "CREATE TRIGGER usage_of_new_dataset AFTER INSERT ON datasets BEGIN"
+    " INSERT INTO usage VALUES (new.owner, length(new.bytes))"
+    "  ON CONFLICT (owner) DO UPDATE SET bytes = bytes + excluded.bytes; END;"
+    "CREATE TRIGGER usage_of_deleted_dataset AFTER DELETE ON datasets BEGIN"
+    " UPDATE usage SET bytes = bytes - length(old.bytes) WHERE owner = old.owner;"
+    " DELETE FROM usage WHERE owner = old.owner AND bytes <= 0; END;",
 };
 
 /* The SQL function dataset_digest(format, bytes). */

@@ -130,6 +130,22 @@ struct store_room {
     unsigned long long margin_bytes;  /* of the disk, never filled by new data */
 };
 
+/* What an owner's runs and data sets take. */
+struct usage_record {
+    char *owner; /* free() */
+    unsigned long long bytes;
+    size_t run_count;
+};
+
+/* Which ended runs go when there are more than `keep`: the oldest without a name, then the oldest with one. A
+ * run of a comparison has the name that was given to the comparison, and stays while others of it have not
+ * ended. */
+struct prune_rule {
+    size_t keep;
+    const char *protected_owner; /* whose named runs always stay; NULL: everybody's */
+    size_t at_once;              /* at most so many in one transaction */
+};
+
 /* The functions allocate the records and arrays that they return: clear each record, then free() the array.
  * ERROR_MISSING if the thing looked up does not exist; ERROR_UNAVAILABLE on a full disk or failing device,
  * which leaves the store unchanged; ERROR_DAMAGED if what is stored cannot be read. Lists show damaged
@@ -146,6 +162,14 @@ struct store {
      * that store new data check that themselves, except for update_run, which must not lose the end of a run.
      */
     bool (*check_room)(struct store *store, size_t bytes, struct error *error);
+    /* The bytes that the owner's runs and data sets take. */
+    bool (*read_usage)(struct store *store, const char *owner, unsigned long long *bytes,
+                       struct error *error);
+    /* Those who take most, first. */
+    bool (*list_usage)(struct store *store, size_t limit, struct usage_record **usage, size_t *count,
+                       struct error *error);
+    bool (*prune_runs)(struct store *store, const struct prune_rule *rule, size_t *deleted,
+                       struct error *error);
 
     /* Adds `count` runs and their comparison, unless it is NULL: either all of them or nothing.
      * ERROR_CONFLICT if the contents of a run's data set are no longer stored. */

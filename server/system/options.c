@@ -86,6 +86,15 @@ static const struct option option_table[] = {
     {"memory-mb", "N",
      "the memory that all runs together may take; each worker's run may take an equal share",
      .default_note = "half of the machine's or container's", NUMBER(memory_mb, 16, 100000000)},
+    {"disk-mb", "N",
+     "the disk that all runs and data sets together may take; students together may take three quarters of "
+     "it",
+     .default_note = "all but a margin of 2 to 16 MB", NUMBER(disk_mb, 8, 100000000)},
+    {"keep-runs", "N",
+     "how many ended runs are kept: whenever a run ends, the oldest beyond them are deleted, those without a "
+     "name "
+     "first, and never the lecturer's named ones; 0: all are kept",
+     .default_value = "0", NUMBER(keep_runs, 0, 100000000)},
     {"web", "DIR", "serve the page's files from this folder instead", .default_note = "the built-in page",
      TEXT(web), .check = check_web},
     {"host", "NAME[,NAME...]", "further host names that requests may use", .default_note = "none",
@@ -116,6 +125,8 @@ static const struct option option_table[] = {
      NUMBER(student_limits.memory_mb, 1, 1000000)},
     {"student-data-mb", "N", "the total size of a student's data sets", .default_value = "4",
      NUMBER(student_limits.data_mb, 1, 1000000)},
+    {"student-disk-mb", "N", "the disk that a student's runs and data sets may take", .default_value = "200",
+     NUMBER(student_limits.disk_mb, 1, 100000000)},
     {"all-student-data-mb", "N", "the total size of all students' data sets", .default_value = "400",
      NUMBER(student_limits.all_data_mb, 1, 1000000)},
     {"behind-proxy", NULL,

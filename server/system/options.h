@@ -28,6 +28,7 @@ struct student_limits {
     size_t queued_runs, epochs, width, sequence_length, examples;
     size_t memory_mb; /* of one run */
     size_t data_mb;   /* of all data sets together */
+    size_t disk_mb;   /* of all runs and data sets together */
     /* A student is a cookie, and somebody who discards it becomes another student, so these limit many
      * students together. */
     size_t queued_runs_per_address;
@@ -39,6 +40,8 @@ struct options {
     const char *data;   /* the data directory */
     size_t workers;     /* 0: one per core */
     size_t memory_mb;   /* of all runs together; 0: half of the memory */
+    size_t disk_mb;     /* of the database; 0: what the disk has */
+    size_t keep_runs;   /* how many ended runs are kept; 0: all */
     const char *web;    /* a folder served instead of the built-in page; NULL: none */
     const char *host;   /* further host names of the service, separated by commas; NULL: none */
     enum access_choice access;

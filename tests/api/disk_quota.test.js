@@ -1,0 +1,81 @@
+// Limits on what runs and data sets may take on the disk, and the number of runs that are kept.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Browser, smallTraining, until } from "../support/client.js";
+import { startDaemon } from "../support/daemon.js";
+
+const token = "correct-horse-battery-staple";
+const large = { experiment: "attention-steps", tokens: 512, width: 128 }; // a result of 16 MB
+
+async function start(t, ...args) {
+    const daemon = await startDaemon({
+        args: ["--workers", "1", "--access", "token", "--students", "run", ...args],
+        env: { ATTNLAB_TOKEN: token },
+    });
+    t.after(() => daemon.stop());
+    const lecturer = new Browser(daemon.url, { Authorization: `Bearer ${token}` });
+    return { lecturer, student: () => new Browser(daemon.url).visit() };
+}
+
+/** Has a run performed, and returns it without its result; or the problem. */
+async function perform(client, parameters) {
+    const response = await client.fetch("api/runs", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(parameters),
+    });
+    const run = await response.json();
+    if (response.status !== 201) return run;
+    await (await client.fetch(`api/runs/${run.id}/events`)).text();
+    return (await client.get("api/runs?limit=1")).runs[0];
+}
+
+test("a student fills the student's share and no more", async (t) => {
+    const { student, lecturer } = await start(t, "--student-disk-mb", "17");
+    const [one, other] = [await student(), await student()];
+    assert.equal(one.session.limits.disk_mb, 17);
+    const first = await perform(one, large);
+    assert.equal(first.state, "succeeded");
+    // There is some room left, but not for another 16 MB: the run fails, and stores nothing.
+    const second = await perform(one, large);
+    assert.equal(second.state, "failed");
+    assert.match(second.error, /may take 17 MB.* take 15\.\d, .* add 15\.\d; delete/);
+    const data = "text,label\n" + "good,1\nbad,0\n".repeat(300000);
+    assert.equal(await one.status("POST", "api/datasets?name=mine", data, "text/csv"), 429);
+
+    assert.equal((await perform(other, smallTraining)).state, "succeeded");
+    assert.equal((await perform(lecturer, large)).state, "succeeded");
+    assert.equal(await one.status("DELETE", `api/runs/${first.id}`), 204);
+    assert.equal((await perform(one, large)).state, "succeeded");
+});
+
+test("all students together leave a quarter of the disk's limit to the lecturer", async (t) => {
+    const { student, lecturer } = await start(t, "--disk-mb", "40");
+    assert.equal((await perform(await student(), large)).state, "succeeded");
+    const late = await student();
+    const failed = await perform(late, large);
+    assert.equal(failed.state, "failed");
+    assert.match(failed.error, /students' runs and data sets may take 30 MB/);
+    const kept = await perform(lecturer, large);
+    assert.equal(kept.state, "succeeded");
+    const refused = await perform(late, smallTraining);
+    assert.equal(refused.status, 429);
+    assert.match(refused.detail, /may take 30 MB .*they take 3[0-2]/);
+    const full = await perform(lecturer, large);
+    assert.equal(full.state, "failed");
+    assert.match(full.error, /may take 40 MB/);
+    assert.equal(await lecturer.status("DELETE", `api/runs/${kept.id}`), 204);
+    assert.equal((await perform(late, smallTraining)).state, "succeeded");
+});
+
+test("the oldest runs without a name go when there are more than are kept", async (t) => {
+    const { student, lecturer } = await start(t, "--keep-runs", "3");
+    const one = await student();
+    const named = await perform(lecturer, { ...smallTraining, name: "for the lecture" });
+    const runs = [];
+    for (let i = 0; i < 4; i++) runs.push(await perform(i % 2 ? lecturer : one, smallTraining));
+    const expected = [...runs.slice(2), named].map(({ id }) => id).sort();
+    await until(async () => (await lecturer.get("api/runs")).runs.length === 3, "the oldest are deleted");
+    assert.deepEqual((await lecturer.get("api/runs")).runs.map(({ id }) => id).sort(), expected);
+    assert.equal(await lecturer.status("GET", `api/runs/${runs[0].id}`), 404);
+});
