@@ -79,6 +79,15 @@ static const struct parameter_declaration declarations[] = {
      .minimum = 1,
      .maximum = MODEL_MAXIMUM_BLOCKS,
      .default_number = 1},
+    {.name = "norm",
+     .type = PARAMETER_CHOICE,
+     .title = "Norm",
+     .meaning =
+         "Last: after each residual connection, as in 2017's transformer. First: before each part, as in "
+         "GPT-2 and Llama.",
+     .condition = &model_choices_taken,
+     .choices = model_choices_norms,
+     .default_text = "last"},
     {.name = "feedforward_width",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_WIDTH,

@@ -1,8 +1,8 @@
 /* transformer-block: shows the parts of a transformer's encoder block, its input and its output.
  *
- * A block is PyTorch's own attention (nn.MultiheadAttention) followed by a residual connection and a layer
- * norm, then a feed-forward part followed by the same two (Vaswani et al. 2017, figure 1, left). The output
- * has the input's shape, so blocks can be stacked. */
+ * A block is PyTorch's own attention (nn.MultiheadAttention) and a feed-forward part, each with a residual
+ * connection and a layer norm: after it (Vaswani et al. 2017, figure 1, left) or before it (GPT-2). The
+ * output has the input's shape, so blocks can be stacked. */
 #include "core/experiments/experiments.h"
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/blocks/encoder_block.h"
@@ -70,6 +70,14 @@ static const struct parameter_declaration declarations[] = {
      .meaning = "The activation between the two linear layers of the feed-forward part.",
      .choices = model_choices_activations,
      .default_text = "gelu"},
+    {.name = "norm",
+     .type = PARAMETER_CHOICE,
+     .title = "Norm",
+     .meaning =
+         "Last: after each residual connection, as in 2017's transformer and BERT. First: before each part, "
+         "as in GPT-2 and Llama.",
+     .choices = model_choices_norms,
+     .default_text = "last"},
     {.name = "layers",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
@@ -93,6 +101,7 @@ static struct stack stack_of(const struct parameter_set *set) {
     struct layer_shape shape = {(size_t)parameter_integer(set, "tokens"),
                                 (size_t)parameter_integer(set, "width")};
     struct layer_options options = {.heads = (size_t)parameter_integer(set, "heads"),
+                                    .norm = model_choices_norm(set),
                                     .feedforward_width = (size_t)parameter_integer(set, "feedforward_width"),
                                     .activation = model_choices_activation(set)};
     return (struct stack){.batch = (size_t)parameter_integer(set, "batch"),
@@ -177,24 +186,49 @@ static void write_part(const struct result_sink *sink, const struct stack *stack
     result_end_object(sink);
 }
 
+/* A block's parts, by the place of its norms and in the order in which data passes them. */
+enum part { PART_ATTENTION, PART_FEEDFORWARD, PART_SUM, PART_NORM };
+
+static const struct part_text {
+    enum part part;
+    const char *job;
+} part_texts[][6] = {
+    [BLOCK_NORM_LAST] =
+        {
+            {PART_ATTENTION, "lets every token gather information from the others, each head in its own way"},
+            {PART_SUM, "adds the attention's input to its output, so that the gradient can bypass it"},
+            {PART_NORM, "brings every token back to mean 0 and spread 1"},
+            {PART_FEEDFORWARD, "processes each token on its own, with the information it has gathered"},
+            {PART_SUM, "adds the feed-forward part's input to its output"},
+            {PART_NORM, "keeps the block's output at the scale of its input"},
+        },
+    [BLOCK_NORM_FIRST] =
+        {
+            {PART_NORM, "gives the attention tokens of mean 0 and spread 1"},
+            {PART_ATTENTION, "lets every token gather information from the others, each head in its own way"},
+            {PART_SUM, "adds the block's input to it; nothing on this path changes what passes"},
+            {PART_NORM, "gives the feed-forward part tokens of mean 0 and spread 1"},
+            {PART_FEEDFORWARD, "processes each token on its own, with the information it has gathered"},
+            {PART_SUM, "adds the sum before it; the block's output has been through no norm"},
+        },
+};
+
 static void write_parts(const struct result_sink *sink, const struct stack *stack) {
     size_t width = stack->layer.input.width, hidden = stack->layer.options.feedforward_width;
+    static const char *const names[] = {[PART_ATTENTION] = "multi-head attention",
+                                        [PART_FEEDFORWARD] = "feed-forward",
+                                        [PART_SUM] = "residual connection",
+                                        [PART_NORM] = "layer norm"};
+    const size_t counts[] = {[PART_ATTENTION] = multi_head_layout_torch(width).parameter_count,
+                             [PART_FEEDFORWARD] = feedforward_parameter_count(width, hidden),
+                             [PART_SUM] = 0,
+                             [PART_NORM] = 2 * width};
     result_begin_array(sink, "parts");
-    for (size_t i = 0; i < stack->layers; i++) {
-        write_part(sink, stack, i, "multi-head attention",
-                   "lets every token gather information from the others, each head in its own way",
-                   multi_head_layout_torch(width).parameter_count);
-        write_part(sink, stack, i, "residual connection",
-                   "adds the attention's input to its output, so that the gradient can bypass it", 0);
-        write_part(sink, stack, i, "layer norm", "brings every token back to mean 0 and spread 1", 2 * width);
-        write_part(sink, stack, i, "feed-forward",
-                   "processes each token on its own, with the information it has gathered",
-                   feedforward_parameter_count(width, hidden));
-        write_part(sink, stack, i, "residual connection", "adds the feed-forward part's input to its output",
-                   0);
-        write_part(sink, stack, i, "layer norm", "keeps the block's output at the scale of its input",
-                   2 * width);
-    }
+    for (size_t i = 0; i < stack->layers; i++)
+        for (size_t j = 0; j < sizeof part_texts[0] / sizeof part_texts[0][0]; j++) {
+            const struct part_text *text = &part_texts[stack->layer.options.norm][j];
+            write_part(sink, stack, i, names[text->part], text->job, counts[text->part]);
+        }
     result_end_array(sink);
 }
 

@@ -26,6 +26,9 @@ struct layer_shape {
 
 enum activation { ACTIVATION_RELU, ACTIVATION_GELU };
 
+/* Where a block normalises: after each residual connection, or before each part. */
+enum block_norm { BLOCK_NORM_LAST, BLOCK_NORM_FIRST };
+
 /* Whether a query sees the keys after it. */
 enum attention_mask { ATTENTION_MASK_NONE, ATTENTION_MASK_CAUSAL };
 
@@ -35,6 +38,7 @@ struct layer_options {
     size_t heads;                    /* attention; layer_make turns 0 into 1 */
     enum attention_mask mask;        /* attention */
     const struct position *position; /* attention: may rotate; scalar attention: may also add; NULL: none */
+    enum block_norm norm;            /* encoder block */
     bool skips_padding;              /* encoder block: leaves its output at padding 0, as nothing reads it */
     size_t feedforward_width;        /* encoder block, feed-forward */
     enum activation activation;

@@ -1,4 +1,4 @@
-/* Names of positions, masks and activations: see choices.h. */
+/* Names of positions, masks, norms and activations: see choices.h. */
 #include "core/model/choices.h"
 
 #include "core/model/models.h"
@@ -52,6 +52,7 @@ const struct parameter_condition model_choices_taken = {"model", &model_choices_
 
 const char *const model_choices_masks[] = {
     [ATTENTION_MASK_NONE] = "none", [ATTENTION_MASK_CAUSAL] = "causal", NULL};
+const char *const model_choices_norms[] = {[BLOCK_NORM_LAST] = "last", [BLOCK_NORM_FIRST] = "first", NULL};
 const char *const model_choices_activations[] = {
     [ACTIVATION_RELU] = "relu", [ACTIVATION_GELU] = "gelu", NULL};
 
@@ -80,6 +81,11 @@ void model_choices_check_position(const struct parameter_set *set, size_t head_w
 
 enum attention_mask model_choices_mask(const struct parameter_set *set) {
     return (enum attention_mask)index_of(set, "mask", model_choices_masks);
+}
+
+enum block_norm model_choices_norm(const struct parameter_set *set) {
+    return parameter_is_set(set, "norm") ? (enum block_norm)index_of(set, "norm", model_choices_norms)
+                                         : BLOCK_NORM_LAST;
 }
 
 enum activation model_choices_activation(const struct parameter_set *set) {

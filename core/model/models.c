@@ -68,6 +68,7 @@ static void build_transformer(struct model *model, const struct model_entry *ent
     struct layer_options block = {.heads = options->heads,
                                   .mask = options->mask,
                                   .position = options->position,
+                                  .norm = options->norm,
                                   .skips_padding = true,
                                   .feedforward_width = options->feedforward_width,
                                   .activation = options->activation};
@@ -84,8 +85,8 @@ static void build_transformer(struct model *model, const struct model_entry *ent
 
 static const char *const recurrent_parameters[] = {"width", NULL};
 static const char *const attention_parameters[] = {"width", "position", "mask", NULL};
-static const char *const transformer_parameters[] = {"width",  "position",          "mask",       "heads",
-                                                     "layers", "feedforward_width", "activation", NULL};
+static const char *const transformer_parameters[] = {
+    "width", "position", "mask", "heads", "layers", "norm", "feedforward_width", "activation", NULL};
 
 #define RECURRENT_ENTRY(word)                                                                                \
     {.name = #word,                                                                                          \

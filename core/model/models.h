@@ -19,6 +19,7 @@ struct model_options {
     enum attention_mask mask;
     enum attention_storage storage;          /* attention */
     size_t heads, layers, feedforward_width; /* transformer; at most MODEL_MAXIMUM_BLOCKS layers */
+    enum block_norm norm;                    /* transformer */
     enum activation activation;              /* transformer */
 };
 

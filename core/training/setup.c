@@ -46,6 +46,7 @@ struct model setup_model(const struct parameter_set *parameters, size_t sequence
         .heads = count_of(parameters, "heads"),
         .layers = count_of(parameters, "layers"),
         .feedforward_width = count_of(parameters, "feedforward_width"),
+        .norm = model_choices_norm(parameters),
         .activation = model_choices_activation(parameters),
     };
     return model_build(model_find(parameter_text(parameters, "model")), &options);

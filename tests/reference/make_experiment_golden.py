@@ -140,6 +140,10 @@ def transformer_block():
     emit("stack_output", stack(x))
     emit("stack_parameter_count", [sum(p.numel() for p in stack.parameters())])
 
+    torch.manual_seed(7)
+    stack = nn.Sequential(*(Block(TorchHeads(12, 3), 12, 20, nn.ReLU, norm_first=True) for _ in range(2)))
+    emit("stack_first_output", stack(torch.randn(1, 5, 12)))
+
 
 if __name__ == "__main__":
     print("/* What PyTorch gives for the experiments; made by tests/reference/make_experiment_golden.py. */")

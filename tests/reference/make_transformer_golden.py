@@ -58,6 +58,16 @@ def case(name, make, arguments=(), tokens=None, attends=None):
     print()
 
 
+def check_norm_first(block):
+    """The class of models.py is PyTorch's own layer with norm_first."""
+    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, 0.0, "gelu", batch_first=True, norm_first=True)
+    names = {"attn.attention": "self_attn", "ff.0": "linear1", "ff.2": "linear2", "norm1": "norm1", "norm2": "norm2"}
+    theirs = lambda name: next(name.replace(a, b) for a, b in names.items() if name.startswith(a))
+    layer.load_state_dict({theirs(name): tensor for name, tensor in block.state_dict().items()})
+    x = torch.randn(COUNT, STEPS, WIDTH)
+    assert torch.allclose(layer(x), block(x), atol=1e-6)
+
+
 def main():
     torch.set_num_threads(1)
     present = torch.arange(STEPS).unsqueeze(0) < torch.tensor(LENGTHS).unsqueeze(1)
@@ -81,6 +91,10 @@ def main():
     case("torch_attention", lambda: TorchHeads(WIDTH, HEADS), (causal,), attends=lambda m: m)
     case("block", lambda: Block(Heads(WIDTH, HEADS), WIDTH, HIDDEN, nn.ReLU), (padding,), attends=lambda m: m.attn)
     case("torch_block", lambda: Block(TorchHeads(WIDTH, HEADS), WIDTH, HIDDEN, nn.GELU), attends=lambda m: m.attn)
+    first = lambda attention, activation: Block(attention(WIDTH, HEADS), WIDTH, HIDDEN, activation, norm_first=True)
+    check_norm_first(first(TorchHeads, nn.GELU))
+    case("block_first", lambda: first(Heads, nn.ReLU), (padding,), attends=lambda m: m.attn)
+    case("torch_block_first", lambda: first(TorchHeads, nn.GELU), attends=lambda m: m.attn)
     case("masked_mean", MaskedMean, (present,))
     case("sinusoidal", Sinusoidal)
     print("#endif")

@@ -85,14 +85,20 @@ class TorchHeads(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, attention, width, feedforward_width, activation):
+    """Normalises after each sum, or with `norm_first` before each part, as nn.TransformerEncoderLayer does with it."""
+
+    def __init__(self, attention, width, feedforward_width, activation, norm_first=False):
         super().__init__()
+        self.norm_first = norm_first
         self.attn = attention
         self.norm1 = nn.LayerNorm(width)
         self.ff = nn.Sequential(nn.Linear(width, feedforward_width), activation(), nn.Linear(feedforward_width, width))
         self.norm2 = nn.LayerNorm(width)
 
     def forward(self, x, hidden=None):
+        if self.norm_first:
+            x = x + self.attn(self.norm1(x), hidden)
+            return x + self.ff(self.norm2(x))
         x = self.norm1(x + self.attn(x, hidden))
         return self.norm2(x + self.ff(x))
 
@@ -100,11 +106,11 @@ class Block(nn.Module):
 class Transformer(nn.Module):
     """The lab's TinyTransformer with any number of blocks, listed in `blocks`. It draws positions even if it has none."""
 
-    def __init__(self, vocabulary_size, steps=20, heads=4, feedforward_width=64, layers=1, position=True):
+    def __init__(self, vocabulary_size, steps=20, heads=4, feedforward_width=64, layers=1, position=True, norm_first=False):
         super().__init__()
         self.embed = nn.Embedding(vocabulary_size, WIDTH, padding_idx=0)
         self.pos = nn.Parameter(0.02 * torch.randn(1, steps, WIDTH))
-        blocks = [Block(Heads(WIDTH, heads), WIDTH, feedforward_width, nn.ReLU) for _ in range(layers)]
+        blocks = [Block(Heads(WIDTH, heads), WIDTH, feedforward_width, nn.ReLU, norm_first) for _ in range(layers)]
         if layers == 1:
             self.block, self.blocks = blocks[0], blocks
         else:

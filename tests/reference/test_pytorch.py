@@ -161,30 +161,30 @@ class Comparison(unittest.TestCase):
             total = answer["total"]
         return examples
 
-    def test_transformer_on_text(self):
+    def check_text(self, norm_first, **parameters):
         examples, vocabulary = self.reviews("train"), {}
 
         def encode(words):
             ids = [vocabulary.get(word, 1) for word in words][:20]
             return ids + [0] * (20 - len(ids))
 
-        for example in examples:
+        for example in examples + self.reviews("test"):
             for word in example["tokens"]:
                 vocabulary.setdefault(word, len(vocabulary) + 2)
         tokens = torch.tensor([encode(example["tokens"]) for example in examples])
         labels = torch.tensor([example["class_index"] for example in examples])
         torch.manual_seed(SEED)
-        model = Transformer(len(vocabulary) + 2)
+        model = Transformer(len(vocabulary) + 2, norm_first=norm_first)
         torch.manual_seed(SEED)
 
         def batches():
             for rows in torch.randperm(len(labels)).split(BATCH):
                 yield tokens[rows], labels[rows]
 
-        run = self.daemon.train(model="transformer", task="reviews")
+        run = self.daemon.train(model="transformer", task="reviews", **parameters)
         self.check_losses(run, train(model, batches, 0.003, 2))
 
-        model = self.load_into(run, Transformer(len(vocabulary) + 2))
+        model = self.load_into(run, Transformer(len(vocabulary) + 2, norm_first=norm_first))
         texts = [example["text"] for example in self.reviews("test")[:16]]
         answers = self.daemon.post(f"/api/runs/{run['id']}/predictions", {"texts": texts})["predictions"]
         for answer in answers:
@@ -193,6 +193,12 @@ class Comparison(unittest.TestCase):
             self.assert_near(answer["logits"], logits[0].numpy(), 1e-5, "logits")
             count = len(answer["tokens"])
             self.assert_near(answer["attention"], model.block.attn.weights[0, :, :count, :count].mean(0).numpy(), 1e-5, "attention")
+
+    def test_transformer_on_text(self):
+        self.check_text(False)
+
+    def test_transformer_that_normalises_first(self):
+        self.check_text(True, norm="first")
 
 
 if __name__ == "__main__":

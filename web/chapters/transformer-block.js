@@ -4,7 +4,7 @@
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h, replaceChildren, svg } from "../shared/dom.js";
-import { integer, percent } from "../shared/format.js";
+import { fixed, integer, percent } from "../shared/format.js";
 import { displayedFormula } from "../shared/formula.js";
 import { createHeatmap } from "../shared/heatmap.js";
 import { createTable } from "../shared/table.js";
@@ -35,7 +35,7 @@ export function mount(root, page) {
 
     const panel = createExperimentPanel(page, {
         experiment: "transformer-block",
-        main: ["layers", "heads", "width", "activation"],
+        main: ["layers", "norm", "heads", "width", "activation"],
         automatic: true,
         render(result, run) {
             results.hidden = false;
@@ -51,7 +51,7 @@ export function mount(root, page) {
         h(
             "p",
             { class: "lead" },
-            "Attention lets positions exchange what they know; a small network then works on each of them alone; a sum and a normalisation after each keep the signal in shape. That is all of a block. GPT, BERT and Llama are stacks of it, with their own sizes, masks and positions.",
+            "Attention lets positions exchange what they know; a small network then works on each of them alone; a sum and a normalisation around each keep the signal in shape. That is all of a block. The transformer of 2017 and BERT are stacks of blocks that normalise after each sum; GPT-2 and Llama normalise before each part. Choose the norm and compare.",
         ),
         panel.element,
         results,
@@ -60,16 +60,24 @@ export function mount(root, page) {
             "section",
             { class: "prose" },
             h("h2", null, "Why it can be stacked"),
+            h("h3", null, "Norm last: the transformer of 2017, BERT"),
             displayedFormula(
                 "<mi>y</mi><mo>=</mo><mi>norm</mi><mo>(</mo><mi>x</mi><mo>+</mo><mi>attention</mi><mo>(</mo><mi>x</mi><mo>)</mo><mo>)</mo>",
             ),
             displayedFormula(
                 "<mi>z</mi><mo>=</mo><mi>norm</mi><mo>(</mo><mi>y</mi><mo>+</mo><mi>feedforward</mi><mo>(</mo><mi>y</mi><mo>)</mo><mo>)</mo>",
             ),
+            h("h3", null, "Norm first: GPT-2, Llama"),
+            displayedFormula(
+                "<mi>y</mi><mo>=</mo><mi>x</mi><mo>+</mo><mi>attention</mi><mo>(</mo><mi>norm</mi><mo>(</mo><mi>x</mi><mo>)</mo><mo>)</mo>",
+            ),
+            displayedFormula(
+                "<mi>z</mi><mo>=</mo><mi>y</mi><mo>+</mo><mi>feedforward</mi><mo>(</mo><mi>norm</mi><mo>(</mo><mi>y</mi><mo>)</mo><mo>)</mo>",
+            ),
             h(
                 "p",
                 null,
-                "What comes out has the shape of what went in, so the next block can take it as it is. The additions give the gradient a way past every block, straight down the stack; the normalisations keep the numbers from growing from block to block. Set the number of layers to 6 and look at the output: its values still have mean zero and variance one in every row.",
+                "What comes out has the shape of what went in, so the next block can take it as it is. The additions give the gradient a way past every block, straight down the stack. With the norm last, every sum is normalised before it goes on: set the number of layers to 6, and the output still has mean zero and variance one in every row. With the norm first, nothing stands in the path of the sums, so the gradient of a deep stack passes them unchanged; but the numbers grow from block to block, which is why GPT-2 and Llama normalise once more after the last one. Llama\u2019s norm divides by the root of the mean square and subtracts no mean.",
             ),
         ),
     );
@@ -90,24 +98,59 @@ function partsTable(result, layers) {
     });
 }
 
-function drawBlock(figure, { layers, heads, width, feedforward_width: inner }) {
-    const box = (y, label, kind) => [
-        svg("rect", { x: 60, y, width: 170, height: 38, rx: 7, class: `block-box ${kind}` }),
+// The boxes of a block from the top down, as [y, label, kind]; `around` are the direct paths past them, as [from, to].
+const DRAWINGS = {
+    last: (attention, forward) => ({
+        boxes: [
+            [62, attention, "block-attention"],
+            [118, "add & norm", "block-norm"],
+            [192, forward, "block-forward"],
+            [248, "add & norm", "block-norm"],
+        ],
+        around: [
+            [46, 137],
+            [170, 267],
+        ],
+        said: "attention, sum and norm, feed-forward, sum and norm",
+    }),
+    first: (attention, forward) => ({
+        boxes: [
+            [62, "norm", "block-norm"],
+            [118, attention, "block-attention"],
+            [174, "add", "block-norm"],
+            [248, "norm", "block-norm"],
+            [304, forward, "block-forward"],
+            [360, "add", "block-norm"],
+        ],
+        around: [
+            [46, 193],
+            [226, 379],
+        ],
+        said: "norm, attention, sum, norm, feed-forward, sum",
+    }),
+};
+const BOX_HEIGHT = 38;
+
+function drawBlock(figure, { layers, heads, width, feedforward_width: inner, norm = "last" }) {
+    const { boxes, around, said } = DRAWINGS[norm](`attention, ${heads} heads`, `feed-forward, ${inner}`);
+    const bottom = boxes.at(-1)[0] + BOX_HEIGHT;
+    const box = ([y, label, kind]) => [
+        svg("rect", { x: 60, y, width: 170, height: BOX_HEIGHT, rx: 7, class: `block-box ${kind}` }),
         svg("text", { x: 145, y: y + 24, "text-anchor": "middle", class: "block-text" }, label),
     ];
-    const arrow = (from, to) =>
-        svg("path", { d: `M 145 ${from} V ${to - 1}`, class: "block-arrow", "marker-end": "url(#arrow-head)" });
-    const around = (from, to) =>
-        svg("path", { d: `M 145 ${from} H 36 V ${to} H 58`, class: "block-arrow", "marker-end": "url(#arrow-head)" });
+    const path = (d) => svg("path", { d, class: "block-arrow", "marker-end": "url(#arrow-head)" });
+    const arrow = (from, to) => path(`M 145 ${from} V ${to - 1}`);
+    const starts = [20, ...boxes.map(([y]) => y + BOX_HEIGHT)];
+    const ends = [...boxes.map(([y]) => y), bottom + 42];
     replaceChildren(
         figure,
         h("figcaption", null, layers > 1 ? `One of ${layers} blocks` : "The block"),
         svg(
             "svg",
             {
-                viewBox: "0 0 260 350",
+                viewBox: `0 0 260 ${bottom + 64}`,
                 role: "img",
-                "aria-label": `A block: attention with ${heads} heads, sum and norm, feed-forward of ${inner}, sum and norm; around both parts leads a direct path.`,
+                "aria-label": `A block of ${heads} heads with a feed-forward part of ${inner}: ${said}; around both parts leads a direct path.`,
             },
             svg(
                 "defs",
@@ -126,29 +169,40 @@ function drawBlock(figure, { layers, heads, width, feedforward_width: inner }) {
                     svg("path", { d: "M 0 0 L 8 4 L 0 8 z", class: "block-head" }),
                 ),
             ),
-            svg("rect", { x: 16, y: 34, width: 232, height: 278, rx: 12, class: "block-frame" }),
+            svg("rect", { x: 16, y: 34, width: 232, height: bottom - 8, rx: 12, class: "block-frame" }),
             svg("text", { x: 145, y: 14, "text-anchor": "middle", class: "block-small" }, `tokens \u00d7 ${width} in`),
-            arrow(20, 62),
-            around(46, 137),
-            box(62, `attention, ${heads} heads`, "block-attention"),
-            arrow(100, 118),
-            box(118, "add & norm", "block-norm"),
-            arrow(156, 192),
-            around(170, 267),
-            box(192, `feed-forward, ${inner}`, "block-forward"),
-            arrow(230, 248),
-            box(248, "add & norm", "block-norm"),
-            arrow(286, 328),
+            starts.map((from, index) => arrow(from, ends[index])),
+            around.map(([from, to]) => path(`M 145 ${from} H 36 V ${to} H 58`)),
+            boxes.map(box),
             svg(
                 "text",
-                { x: 145, y: 344, "text-anchor": "middle", class: "block-small" },
+                { x: 145, y: bottom + 58, "text-anchor": "middle", class: "block-small" },
                 `tokens \u00d7 ${width} out`,
             ),
         ),
     );
 }
 
+const meanOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+const spreadOf = (row) => Math.sqrt(meanOf(row.map((value) => (value - meanOf(row)) ** 2)));
+const spreadOfTokens = (examples) => meanOf(examples.flat().map(spreadOf));
+// Half of float32's digits are far more than the small number in the norm's root takes away.
+const IS_ONE = 1e-3;
+
 const CLAIMS = [
+    {
+        claim: "Norm last: every token leaves with spread 1. Norm first: the sum is never brought back, and its spread grows.",
+        check({ result, parameters }) {
+            const before = spreadOfTokens(result.input);
+            const after = spreadOfTokens(result.output);
+            const isFirst = parameters.norm === "first";
+            return {
+                shown: isFirst ? after > before : Math.abs(after - 1) < IS_ONE,
+                measured: `norm ${parameters.norm ?? "last"}: spread ${fixed(before, 3)} in, ${fixed(after, 3)} out`,
+                why: isFirst ? "What the parts added happened to cancel." : "",
+            };
+        },
+    },
     {
         claim: "The output has the shape of the input.",
         check: ({ result }) => ({

@@ -13,6 +13,7 @@ struct block {
     struct multi_head_shape attention;
     struct multi_head_layout layout;
     struct feedforward_shape feedforward; /* its rows do not include skipped padding */
+    enum block_norm norm;
     /* Offsets of the parts' parameters; those of attention start at 0. */
     size_t norm1, feed, norm2;
 };
@@ -25,7 +26,7 @@ static bool has_torch_layout(const struct layer *layer) {
 static struct block block_of(const struct layer *layer, size_t count) {
     size_t width = layer->input.width, rows = count * layer->input.steps;
     const struct layer_options *options = &layer->options;
-    struct block block = {.capacity = rows, .width = width};
+    struct block block = {.capacity = rows, .width = width, .norm = options->norm};
     block.attention = multi_head_shape_of(layer, count);
     block.attention.skips_padding = options->skips_padding;
     block.layout =
@@ -40,8 +41,10 @@ static struct block block_of(const struct layer *layer, size_t count) {
 
 /* The values saved from forward to backward. */
 struct block_saved {
-    float *input;                     /* [rows][width]: without skipped padding */
-    float *sum1, *normal1, *sum2;     /* [rows][width]: input + attention, its norm, norm + feed-forward */
+    float *input; /* [rows][width]: without skipped padding */
+    /* [rows][width]. The first norm's output, and input + attention. Norm last: normal1 + feed-forward; norm
+     * first: the second norm's output. */
+    float *normal1, *sum1, *second;
     float *statistics1, *statistics2; /* [rows][2], of the two norms */
     float *attention, *feedforward;   /* see the parts */
 };
@@ -52,8 +55,8 @@ static struct block_saved block_saved_of(const struct block *block, float *saved
     at.input = saved;
     at.sum1 = at.input + (block->attention.skips_padding ? size : 0);
     at.normal1 = at.sum1 + size;
-    at.sum2 = at.normal1 + size;
-    at.statistics1 = at.sum2 + size;
+    at.second = at.normal1 + size;
+    at.statistics1 = at.second + size;
     at.statistics2 = at.statistics1 + 2 * block->capacity;
     at.attention = at.statistics2 + 2 * block->capacity;
     at.feedforward = at.attention + multi_head_saved_size(&block->attention);
@@ -67,14 +70,14 @@ static size_t saved_size(const struct layer *layer, size_t count) {
            feedforward_saved_size(&block.feedforward);
 }
 
-/* The feed-forward part and attention share scratch, because they run one after the other. A packed gradient
- * lies before it. */
+/* The feed-forward part and attention share scratch, because they run one after the other. Packed gradients,
+ * and with the norm first a part's own gradient, lie before it. */
 static size_t scratch_size(const struct layer *layer, size_t count) {
     struct block block = block_of(layer, count);
     size_t attention = multi_head_scratch_size(&block.attention);
     size_t feedforward = block.capacity * block.feedforward.hidden;
-    return (block.attention.skips_padding ? 2 * block.capacity * block.width : 0) +
-           (attention > feedforward ? attention : feedforward);
+    size_t gradients = (block.attention.skips_padding ? 2U : 0U) + (block.norm == BLOCK_NORM_FIRST ? 1U : 0U);
+    return gradients * block.capacity * block.width + (attention > feedforward ? attention : feedforward);
 }
 
 static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]) {
@@ -121,8 +124,9 @@ static void unpack_rows(const struct block *block, const uint8_t *present, const
 }
 
 /* The forward pass over block->feedforward.rows rows. */
-static void forward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
-                         const float *input, float *output, const struct layer_pass *pass) {
+static void forward_norm_last(const struct block *block, const struct block_saved *at,
+                              const float *parameters, const float *input, float *output,
+                              const struct layer_pass *pass) {
     size_t rows = block->feedforward.rows, width = block->width;
     const float *norm1 = parameters + block->norm1, *norm2 = parameters + block->norm2;
 
@@ -131,10 +135,36 @@ static void forward_rows(const struct block *block, const struct block_saved *at
     layer_norm_forward(norm1, norm1 + width, at->sum1, at->normal1, at->statistics1, rows, width,
                        pass->kernels);
 
-    feedforward_forward(&block->feedforward, parameters + block->feed, at->normal1, at->sum2, at->feedforward,
+    feedforward_forward(&block->feedforward, parameters + block->feed, at->normal1, at->second,
+                        at->feedforward, pass->kernels);
+    pass->kernels->add_values(at->second, at->normal1, rows * width);
+    layer_norm_forward(norm2, norm2 + width, at->second, output, at->statistics2, rows, width, pass->kernels);
+}
+
+static void forward_norm_first(const struct block *block, const struct block_saved *at,
+                               const float *parameters, const float *input, float *output,
+                               const struct layer_pass *pass) {
+    size_t rows = block->feedforward.rows, width = block->width;
+    const float *norm1 = parameters + block->norm1, *norm2 = parameters + block->norm2;
+
+    layer_norm_forward(norm1, norm1 + width, input, at->normal1, at->statistics1, rows, width, pass->kernels);
+    multi_head_forward(&block->attention, &block->layout, parameters, at->normal1, at->sum1, at->attention,
+                       pass);
+    pass->kernels->add_values(at->sum1, input, rows * width);
+
+    layer_norm_forward(norm2, norm2 + width, at->sum1, at->second, at->statistics2, rows, width,
+                       pass->kernels);
+    feedforward_forward(&block->feedforward, parameters + block->feed, at->second, output, at->feedforward,
                         pass->kernels);
-    pass->kernels->add_values(at->sum2, at->normal1, rows * width);
-    layer_norm_forward(norm2, norm2 + width, at->sum2, output, at->statistics2, rows, width, pass->kernels);
+    pass->kernels->add_values(output, at->sum1, rows * width);
+}
+
+static void forward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
+                         const float *input, float *output, const struct layer_pass *pass) {
+    if (block->norm == BLOCK_NORM_FIRST)
+        forward_norm_first(block, at, parameters, input, output, pass);
+    else
+        forward_norm_last(block, at, parameters, input, output, pass);
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
@@ -151,18 +181,18 @@ static void forward(const struct layer *layer, const float *parameters, const fl
     unpack_rows(&block, pass->present, pass->scratch, output);
 }
 
-/* One array holds the gradient on its way back through the block: of the output, of sum2, of normal1 (where
- * the residual connection adds the feed-forward part's gradient), and of sum1. */
-static void backward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
-                          const float *input, float *gradient, float *grad_input, float *grad_parameters,
-                          const struct layer_pass *pass) {
+/* One array holds the gradient on its way back through the block: of the output, of the second sum, of
+ * normal1 (where the residual connection adds the feed-forward part's gradient), and of sum1. */
+static void backward_norm_last(const struct block *block, const struct block_saved *at,
+                               const float *parameters, const float *input, float *gradient,
+                               float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
     size_t rows = block->feedforward.rows, width = block->width;
     bool wanted = grad_parameters != NULL;
     float *grad_norm1 = wanted ? grad_parameters + block->norm1 : NULL;
     float *grad_norm2 = wanted ? grad_parameters + block->norm2 : NULL;
 
-    layer_norm_backward(parameters + block->norm2, at->sum2, at->statistics2, gradient, gradient, grad_norm2,
-                        wanted ? grad_norm2 + width : NULL, rows, width, pass->kernels);
+    layer_norm_backward(parameters + block->norm2, at->second, at->statistics2, gradient, gradient,
+                        grad_norm2, wanted ? grad_norm2 + width : NULL, rows, width, pass->kernels);
     feedforward_backward(&block->feedforward, parameters + block->feed, at->normal1, at->feedforward,
                          gradient, pass->scratch, gradient, true,
                          wanted ? grad_parameters + block->feed : NULL, pass->kernels);
@@ -173,6 +203,44 @@ static void backward_rows(const struct block *block, const struct block_saved *a
                         grad_input, grad_parameters, pass);
     if (grad_input != NULL)
         pass->kernels->add_values(grad_input, gradient, rows * width);
+}
+
+/* The residual connections carry `gradient` back unchanged; each part adds its own, by way of its norm. */
+static void backward_norm_first(const struct block *block, const struct block_saved *at,
+                                const float *parameters, const float *input, float *gradient,
+                                float *grad_input, float *grad_parameters, const struct layer_pass *pass) {
+    size_t rows = block->feedforward.rows, width = block->width;
+    bool wanted = grad_parameters != NULL;
+    float *grad_norm1 = wanted ? grad_parameters + block->norm1 : NULL;
+    float *grad_norm2 = wanted ? grad_parameters + block->norm2 : NULL;
+    float *own = pass->scratch;
+    struct layer_pass inner = *pass;
+    inner.scratch += block->capacity * width;
+
+    feedforward_backward(&block->feedforward, parameters + block->feed, at->second, at->feedforward, gradient,
+                         inner.scratch, own, false, wanted ? grad_parameters + block->feed : NULL,
+                         pass->kernels);
+    layer_norm_backward(parameters + block->norm2, at->sum1, at->statistics2, own, own, grad_norm2,
+                        wanted ? grad_norm2 + width : NULL, rows, width, pass->kernels);
+    pass->kernels->add_values(gradient, own, rows * width);
+
+    multi_head_backward(&block->attention, &block->layout, parameters, at->normal1, at->attention, gradient,
+                        own, grad_parameters, &inner);
+    layer_norm_backward(parameters + block->norm1, input, at->statistics1, own, own, grad_norm1,
+                        wanted ? grad_norm1 + width : NULL, rows, width, pass->kernels);
+    if (grad_input == NULL)
+        return;
+    memcpy(grad_input, own, rows * width * sizeof *own);
+    pass->kernels->add_values(grad_input, gradient, rows * width);
+}
+
+static void backward_rows(const struct block *block, const struct block_saved *at, const float *parameters,
+                          const float *input, float *gradient, float *grad_input, float *grad_parameters,
+                          const struct layer_pass *pass) {
+    if (block->norm == BLOCK_NORM_FIRST)
+        backward_norm_first(block, at, parameters, input, gradient, grad_input, grad_parameters, pass);
+    else
+        backward_norm_last(block, at, parameters, input, gradient, grad_input, grad_parameters, pass);
 }
 
 static void backward(const struct layer *layer, const float *parameters, const float *input,

@@ -35,8 +35,19 @@ START_TEST(stacked_blocks_match_pytorch) {
 }
 END_TEST
 
+START_TEST(stacked_blocks_that_normalise_first_match_pytorch) {
+    run_experiment(experiment,
+                   SETTINGS("seed", "7", "batch", "1", "tokens", "5", "width", "12", "heads", "3",
+                            "feedforward_width", "20", "activation", "relu", "layers", "2", "norm", "first"),
+                   &tree);
+    assert_near(&tree, "output", GOLDEN(golden_stack_first_output), 1e-6);
+    assert_equal(&tree, "parameter_count", GOLDEN(golden_stack_parameter_count));
+}
+END_TEST
+
 START_TEST(the_parts_add_up) {
-    run_experiment(experiment, SETTINGS("layers", "3"), &tree);
+    run_experiment(experiment, _i == 0 ? SETTINGS("layers", "3") : SETTINGS("layers", "3", "norm", "first"),
+                   &tree);
     double sum = 0;
     size_t count = result_tree_length(&tree, "parts");
     ck_assert_uint_eq(count, 18);
@@ -67,6 +78,7 @@ static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
     tcase_add_test(tests, one_block_matches_pytorch);
     tcase_add_test(tests, stacked_blocks_match_pytorch);
-    tcase_add_test(tests, the_parts_add_up);
+    tcase_add_test(tests, stacked_blocks_that_normalise_first_match_pytorch);
+    tcase_add_loop_test(tests, the_parts_add_up, 0, 2);
     tcase_add_test(tests, bad_sizes_are_faults);
 }

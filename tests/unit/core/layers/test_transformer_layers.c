@@ -13,7 +13,7 @@
 #include "tests/unit/core/layers/layer_check.h"
 #include "tests/unit/main.h"
 
-enum { PADDING = 1, CAUSAL = 2, TOKENS = 4 };
+enum { PADDING = 1, CAUSAL = 2, TOKENS = 4, FIRST = 8 };
 
 struct golden_case {
     const char *name;
@@ -46,6 +46,8 @@ static const struct golden_case cases[] = {
     GOLDEN(block, layer_encoder_block, PADDING, ACTIVATION_RELU),
     GOLDEN(torch_block, layer_torch_encoder_block, 0, ACTIVATION_GELU),
     GOLDEN(masked_mean, layer_masked_mean, PADDING, ACTIVATION_RELU),
+    GOLDEN(block_first, layer_encoder_block, PADDING | FIRST, ACTIVATION_RELU),
+    GOLDEN(torch_block_first, layer_torch_encoder_block, FIRST, ACTIVATION_GELU),
     GOLDEN(sinusoidal, layer_sinusoidal_positions, 0, ACTIVATION_RELU),
 };
 
@@ -63,6 +65,7 @@ static void fill_masks(void) {
 static struct layer make_layer(const struct layer_type *type, int flags, enum activation activation) {
     struct layer_options options = {.heads = GOLDEN_HEADS,
                                     .mask = flags & CAUSAL ? ATTENTION_MASK_CAUSAL : ATTENTION_MASK_NONE,
+                                    .norm = flags & FIRST ? BLOCK_NORM_FIRST : BLOCK_NORM_LAST,
                                     .feedforward_width = GOLDEN_HIDDEN,
                                     .activation = activation,
                                     .vocabulary_size = GOLDEN_VOCABULARY};
