@@ -40,7 +40,12 @@ const sum = (terms, operator) => {
     const shown = terms.length > LONGEST_SUM ? [...terms.slice(0, LONGEST_SUM - 1), "\u2026"] : terms;
     return shown.join(` ${operator} `);
 };
-const n = (value) => fixed(value, 3);
+const n = (value) => (value === null ? "(not finite)" : Math.abs(value) >= 1e5 ? scientific(value, 1) : fixed(value, 3));
+const NOT_FINITE = "A score of this row is not finite: too large for a float32. No share of it can be computed.";
+
+// Whether the mask hides the key from the query. A score that is null for any other reason is not finite.
+const isHidden = ({ parameters }, query, key) =>
+    (parameters.mask === "causal" && key > query) || parameters.mask_matrix?.[query]?.[key] === 0;
 
 // Each step: its name, formula and text, the matrices on show (the last is the step's own), the cells of the others that a
 // cell is computed from, and the arithmetic of a cell.
@@ -84,7 +89,7 @@ const STEPS = [
         show: ["scaled", "masked"],
         sources: (row, column) => ({ scaled: { row, column } }),
         cell: ({ masked }, row, column, run) =>
-            masked[row][column] === null
+            isHidden(run, row, column)
                 ? run.parameters.mask === "causal" && column > row
                     ? `Key ${column} comes after query ${row}: hidden.`
                     : `The mask matrix hides key ${column} from query ${row}.`
@@ -97,13 +102,15 @@ const STEPS = [
         text: "Each row of scores becomes shares that add up to one: how much of its attention a query spends on each key.",
         show: ["masked", "weights"],
         sources: (row) => ({ masked: { row } }),
-        cell: ({ masked, weights }, row, column) =>
-            masked[row][column] === null
-                ? "A hidden key gets nothing."
-                : `exp(${n(masked[row][column])}) / (${sum(
-                      masked[row].filter((value) => value !== null).map((value) => `exp(${n(value)})`),
-                      "+",
-                  )}) = ${n(weights[row][column])}`,
+        cell({ masked, weights }, row, column, run) {
+            if (isHidden(run, row, column)) return "A hidden key gets nothing.";
+            const seen = masked[row].filter((_, key) => !isHidden(run, row, key));
+            if (seen.includes(null)) return NOT_FINITE;
+            return `exp(${n(masked[row][column])}) / (${sum(
+                seen.map((value) => `exp(${n(value)})`),
+                "+",
+            )}) = ${n(weights[row][column])}`;
+        },
     },
     {
         name: "Output",
@@ -397,7 +404,9 @@ function createStage(page, onStep) {
         );
         for (const name of current.show) {
             heatmaps[name].setTitle(`${NAMES[name]}, ${result[name].length} \u00d7 ${result[name][0].length}`);
-            heatmaps[name].setMatrix(result[name]);
+            heatmaps[name].setMatrix(result[name], {
+                isMasked: (row, column) => name === "masked" && isHidden(shown.run, row, column),
+            });
         }
         explain(current.show.at(-1), 0, 0);
         sums.textContent =
@@ -421,7 +430,9 @@ const CLAIMS = [
     {
         claim: "Every row of weights adds up to one.",
         check({ result }) {
-            const worst = Math.max(...result.row_sums.map((value) => Math.abs(value - 1)));
+            if (result.row_sums.includes(null))
+                return { shown: false, measured: "not every sum is finite", why: "Some scores are too large for a float32." };
+            const worst = result.row_sums.reduce((most, value) => Math.max(most, Math.abs(value - 1)), 0);
             return {
                 shown: worst < 1e-5,
                 measured: `largest distance from 1: ${scientific(worst, 1)}`,
@@ -435,13 +446,18 @@ const CLAIMS = [
     {
         claim: "The key with the largest score gets the largest weight.",
         check({ result }) {
-            const largest = (row) => row.indexOf(Math.max(...row.map((value) => value ?? -Infinity)));
-            const agree = result.masked.filter(
-                (row, index) => row.every((value) => value === null) || largest(row) === largest(result.weights[index]),
-            ).length;
+            const largest = (row) => row.indexOf(row.reduce((most, value) => Math.max(most, value ?? -Infinity), -Infinity));
+            // A row that sees no key has no largest weight, and neither has one with numbers that are not finite.
+            const rows = result.masked.flatMap((scores, index) =>
+                scores.some((value) => value !== null) && !result.weights[index].includes(null)
+                    ? [largest(scores) === largest(result.weights[index])]
+                    : [],
+            );
+            const agree = rows.filter(Boolean).length;
+            const others = result.masked.length - rows.length;
             return {
-                shown: agree === result.masked.length,
-                measured: `in ${agree} of ${result.masked.length} rows`,
+                shown: rows.length > 0 && agree === rows.length,
+                measured: `in ${agree} of ${rows.length} rows${others > 0 ? `; ${others} more without a largest weight` : ""}`,
                 why: "The softmax keeps the order; scale and mask decide how sharply it is drawn.",
             };
         },

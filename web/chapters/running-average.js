@@ -95,7 +95,7 @@ export function mount(root, page) {
         for (const [name, one] of Object.entries(ways)) one.setMatrix(shown[name][index]);
         triangle.setMatrix(shown.averaging);
         weights.setMatrix(shown.weights);
-        mask.setMatrix(shown.masked);
+        mask.setMatrix(shown.masked, { isMasked: () => true });
         row.max = shown.weights.length - 1;
         drawWalk();
     }

@@ -199,7 +199,7 @@ const CLAIMS = [
             return {
                 shown: isFirst ? after > before : Math.abs(after - 1) < IS_ONE,
                 measured: `norm ${parameters.norm ?? "last"}: spread ${fixed(before, 3)} in, ${fixed(after, 3)} out`,
-                why: isFirst ? "What the parts added happened to cancel." : "",
+                why: isFirst && after <= before ? "What the parts added happened to cancel." : "",
             };
         },
     },

@@ -52,8 +52,9 @@ export function drawWords(words, matrix, marks = {}) {
 
     function show(query) {
         const shares = !matrix ? words.map(() => 0) : query === null ? shareOfKeys(matrix) : matrix[query];
-        const largest = Math.max(...shares, Number.MIN_VALUE);
-        const top = matrix ? shares.indexOf(Math.max(...shares)) : -1;
+        const largest = shares.reduce((most, share) => Math.max(most, share), Number.MIN_VALUE);
+        // A word that sees nothing looks nowhere: none of its zeros is the largest.
+        const top = shares.indexOf(largest);
         items.forEach((item, index) => item.paint(shares[index], largest, index === top));
         says.textContent = query === null ? "" : `Where \u201c${words[query]}\u201d looks.`;
     }
