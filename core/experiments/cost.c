@@ -1,9 +1,11 @@
-/* cost: measures time and memory by sequence length for an RNN, attention with its whole matrix of weights,
- * and attention in tiles, which keeps no matrix (core/layers/attention/tiled.h).
+/* cost: measures time and memory by sequence length, for an RNN and for attention in three ways.
  *
- * Runs the forward pass of each untrained model over one batch, once to warm up and then `repeats` times. The
- * models take turns, so that a change of the machine's speed affects all of them. The result is the median.
- * If the matrix would not fit in memory, its size is computed and only the other two are measured. */
+ * Attention by the textbook makes queries, keys, values, all scores, their softmax and the sums of values; in
+ * tiles it does the same without keeping the scores; and the identity for single numbers, with which models
+ * train here, needs neither projections nor values (core/layers/attention/scalar.h). Each untrained model's
+ * forward pass over one batch runs once to warm up, when its memory is measured, and then `repeats` times,
+ * the models in turn, so that a change of the machine's speed affects all of them. The result is the median.
+ * If a matrix would not fit in memory, its size is computed and only the RNN and the tiles are measured. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 #include "core/layers/positions/position.h"
@@ -11,12 +13,21 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0, LENGTH_MAXIMUM = 4096 };
-enum { RNN, ATTENTION, TILED, MODEL_COUNT };
+enum { RNN, ATTENTION, TILED, IDENTITY, MODEL_COUNT };
 
-static const char *const model_names[MODEL_COUNT] = {
-    [RNN] = "rnn", [ATTENTION] = "attention", [TILED] = "attention"};
+static const struct measured_model {
+    const char *name;
+    enum attention_storage storage;
+    bool has_matrix;           /* of T x T numbers for each example */
+    const char *time, *memory; /* its fields of the result */
+} measured_models[MODEL_COUNT] = {
+    [RNN] = {"rnn", ATTENTION_BY_LENGTH, false, "rnn_ms", "rnn_bytes"},
+    [ATTENTION] = {"attention", ATTENTION_BY_TEXTBOOK, true, "attention_ms", "attention_bytes"},
+    [TILED] = {"attention", ATTENTION_BY_TEXTBOOK_IN_TILES, false, "tiled_ms", "tiled_bytes"},
+    [IDENTITY] = {"attention", ATTENTION_WITH_MATRIX, true, "identity_ms", "identity_bytes"}};
 
 static const struct parameter_declaration declarations[] = {
     {.name = "lengths",
@@ -56,15 +67,23 @@ static const struct parameter_declaration declarations[] = {
 };
 
 static struct drawn_model_request request_of(const struct parameter_set *set, size_t model, size_t steps) {
-    return (struct drawn_model_request){.name = model_names[model],
+    return (struct drawn_model_request){.name = measured_models[model].name,
                                         .steps = steps,
                                         .examples = (size_t)parameter_integer(set, "batch"),
                                         .position = &position_learned,
-                                        .storage =
-                                            model == TILED ? ATTENTION_IN_TILES : ATTENTION_WITH_MATRIX};
+                                        .storage = measured_models[model].storage};
 }
 
-/* Defaults matrix_up_to to the longest length at which the matrix still fits in memory, as it does at every
+static bool fits(const struct parameter_set *set, size_t steps, unsigned long long memory_limit_bytes) {
+    for (size_t m = 0; m < MODEL_COUNT; m++) {
+        struct drawn_model_request request = request_of(set, m, steps);
+        if (measured_models[m].has_matrix && drawn_model_size(&request) > memory_limit_bytes)
+            return false;
+    }
+    return true;
+}
+
+/* Defaults matrix_up_to to the longest length at which the matrices still fit in memory, as they do at every
  * shorter one. */
 static bool complete(struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults,
@@ -75,18 +94,16 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
         return true;
     const struct parameter_value *lengths = parameter_value(set, "lengths");
     int64_t longest = LENGTH_MAXIMUM;
-    for (size_t i = 0; i < lengths->count; i++) {
-        struct drawn_model_request request = request_of(set, ATTENTION, (size_t)lengths->integers[i]);
-        if (drawn_model_size(&request) > memory_limit_bytes && lengths->integers[i] <= longest)
+    for (size_t i = 0; i < lengths->count; i++)
+        if (lengths->integers[i] <= longest && !fits(set, (size_t)lengths->integers[i], memory_limit_bytes))
             longest = lengths->integers[i] - 1;
-    }
     parameter_set_integer(set, (size_t)parameter_find(set, "matrix_up_to"), longest, faults);
     return true;
 }
 
 /* A run stored by an earlier version lacks matrix_up_to; that version checked that all matrices fit. */
 static bool is_measured(const struct parameter_set *set, size_t model, size_t length) {
-    return model != ATTENTION || !parameter_is_set(set, "matrix_up_to") ||
+    return !measured_models[model].has_matrix || !parameter_is_set(set, "matrix_up_to") ||
            length <= (size_t)parameter_integer(set, "matrix_up_to");
 }
 
@@ -100,7 +117,7 @@ static void validate(const struct parameter_set *set, const struct data_source *
             struct drawn_model_request request = request_of(set, m, length);
             if (is_measured(set, m, length) &&
                 !drawn_model_check_size(&request, memory_limit_bytes,
-                                        m == ATTENTION ? "matrix_up_to" : "lengths", faults))
+                                        measured_models[m].has_matrix ? "matrix_up_to" : "lengths", faults))
                 return;
         }
 }
@@ -109,7 +126,7 @@ static void validate(const struct parameter_set *set, const struct data_source *
 struct cost_row {
     size_t length;
     double milliseconds[MODEL_COUNT]; /* NAN: not measured */
-    size_t bytes[MODEL_COUNT];        /* of the layer alone, for the batch: saved values and scratch */
+    size_t bytes[MODEL_COUNT];        /* that the layer's pass over the batch holds */
 };
 
 static int compare_doubles(const void *a, const void *b) {
@@ -122,10 +139,56 @@ static double median(double *values, size_t count) {
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* The recurrent or attention layer: the last but one. The last layer maps to the classes. */
-static size_t layer_bytes(const struct model *model, size_t batch) {
-    const struct layer *layer = &model->layers[model->layer_count - 2];
-    return (layer_saved_size(layer, batch) + layer_scratch_size(layer, batch)) * sizeof(float);
+/* The recurrent or attention layer is the last but one; the last maps to the classes. */
+static size_t measured_layer(const struct model *model) {
+    return model->layer_count - 2;
+}
+
+/* A float that no pass computes: a NaN with digits of its own. */
+static const uint32_t untouched = 0x7fd0beefU;
+
+/* The memory that the layer may use, in two parts. */
+struct layer_memory {
+    float *floats[2];
+    size_t counts[2];
+};
+
+static struct layer_memory layer_memory_of(const struct drawn_model *model, size_t batch) {
+    size_t index = measured_layer(&model->model);
+    const struct layer *layer = &model->model.layers[index];
+    return (struct layer_memory){{model->workspace.saved[index], model->workspace.scratch},
+                                 {layer_saved_size(layer, batch), layer_scratch_size(layer, batch)}};
+}
+
+static void mark_untouched(const struct layer_memory *memory) {
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < memory->counts[i]; j++)
+            memcpy(&memory->floats[i][j], &untouched, sizeof untouched);
+}
+
+/* Counts what a pass has written since. The layer may have room for more, which only training needs. */
+static size_t touched_bytes(const struct layer_memory *memory) {
+    size_t count = 0;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < memory->counts[i]; j++)
+            count += memcmp(&memory->floats[i][j], &untouched, sizeof untouched) != 0;
+    return count * sizeof(float);
+}
+
+/* The warm-up: every open model's first pass, in which its memory is measured. */
+static bool measure_memory(const struct experiment_context *context, struct drawn_model *models,
+                           const struct example_set *examples, struct cost_row *row, struct error *error) {
+    for (size_t m = 0; m < MODEL_COUNT; m++) {
+        if (models[m].parameters == NULL)
+            continue;
+        struct layer_memory memory = layer_memory_of(&models[m], examples->count);
+        mark_untouched(&memory);
+        drawn_model_forward(&models[m], examples->values, examples->count);
+        row->bytes[m] = touched_bytes(&memory);
+        if (!experiment_check_cancelled(context, error))
+            return false;
+    }
+    return true;
 }
 
 /* Times the open models in turn into seconds[MODEL_COUNT][repeats]. ERROR_CANCELLED if a stop is requested.
@@ -133,19 +196,23 @@ static size_t layer_bytes(const struct model *model, size_t batch) {
 static bool time_passes(const struct experiment_context *context, struct drawn_model *models,
                         const struct example_set *examples, size_t repeats, double *seconds,
                         struct error *error) {
-    enum { WARM_UP = 1 };
-    for (size_t r = 0; r < WARM_UP + repeats; r++)
+    for (size_t r = 0; r < repeats; r++)
         for (size_t m = 0; m < MODEL_COUNT; m++) {
             if (models[m].parameters == NULL)
                 continue;
-            double start = r < WARM_UP ? 0 : experiment_seconds_now(context);
+            double start = experiment_seconds_now(context);
             drawn_model_forward(&models[m], examples->values, examples->count);
-            if (r >= WARM_UP)
-                seconds[m * repeats + r - WARM_UP] = experiment_seconds_now(context) - start;
+            seconds[m * repeats + r] = experiment_seconds_now(context) - start;
             if (!experiment_check_cancelled(context, error))
                 return false;
         }
     return true;
+}
+
+/* For a model that is not measured: all that the layer may use. */
+static size_t computed_bytes(const struct model *model, size_t batch) {
+    const struct layer *layer = &model->layers[measured_layer(model)];
+    return (layer_saved_size(layer, batch) + layer_scratch_size(layer, batch)) * sizeof(float);
 }
 
 static bool measure_length(const struct experiment_context *context, struct cost_row *row, double *seconds,
@@ -160,7 +227,7 @@ static bool measure_length(const struct experiment_context *context, struct cost
         struct drawn_model_request request = request_of(set, m, row->length);
         request.stop = &context->host.stop;
         struct model model = drawn_model_build(&request);
-        row->bytes[m] = layer_bytes(&model, batch);
+        row->bytes[m] = computed_bytes(&model, batch);
         row->milliseconds[m] = (double)NAN;
         if (!is_measured(set, m, row->length))
             continue;
@@ -168,7 +235,8 @@ static bool measure_length(const struct experiment_context *context, struct cost
         torch_generator_seed(&generator, WEIGHTS_SEED);
         done = drawn_model_open(&models[m], &request, &generator, error);
     }
-    done = done && time_passes(context, models, &task->train, repeats, seconds, error);
+    done = done && measure_memory(context, models, &task->train, row, error) &&
+           time_passes(context, models, &task->train, repeats, seconds, error);
     for (size_t m = 0; m < MODEL_COUNT && done; m++)
         if (models[m].parameters != NULL)
             row->milliseconds[m] = 1000 * median(seconds + m * repeats, repeats);
@@ -190,42 +258,43 @@ static void write_reason(const struct result_sink *sink, const struct cost_row *
     result_text(sink, "attention_not_measured", reason);
 }
 
-/* `before` is the previous row or NULL; the ratios tell how much each figure has grown since then. */
+/* How much each figure has grown since the row before; null in the first row. */
+static void write_ratios(const struct result_sink *sink, const struct cost_row *row,
+                         const struct cost_row *before) {
+    double length = before == NULL ? (double)NAN : (double)row->length / (double)before->length;
+    result_begin_object(sink, "ratio");
+    result_number(sink, "length", length);
+    result_number(sink, "scores", length * length);
+    for (size_t m = 0; m < MODEL_COUNT; m++) {
+        const struct measured_model *model = &measured_models[m];
+        result_number(sink, model->time,
+                      before == NULL ? (double)NAN : row->milliseconds[m] / before->milliseconds[m]);
+        result_number(sink, model->memory,
+                      before == NULL ? (double)NAN : (double)row->bytes[m] / (double)before->bytes[m]);
+    }
+    result_end_object(sink);
+}
+
+/* `before` is the previous row or NULL. */
 static void write_row(const struct result_sink *sink, const struct cost_row *row,
                       const struct cost_row *before, size_t batch) {
-    double scores = (double)row->length * (double)row->length;
     result_begin_object(sink, NULL);
     result_integer(sink, "length", (int64_t)row->length);
-    result_number(sink, "rnn_ms", row->milliseconds[RNN]);
-    result_number(sink, "attention_ms", row->milliseconds[ATTENTION]);
+    for (size_t m = 0; m < MODEL_COUNT; m++) {
+        result_number(sink, measured_models[m].time, row->milliseconds[m]);
+        result_integer(sink, measured_models[m].memory, (int64_t)row->bytes[m]);
+    }
     write_reason(sink, row);
     result_integer(sink, "scores", (int64_t)(row->length * row->length));
-    /* The score matrices of the batch; the attention layer's bytes include them. */
+    /* The score matrices of the batch; the bytes of attention with its matrix include them. */
     result_integer(sink, "score_bytes", (int64_t)(batch * row->length * row->length * sizeof(float)));
-    result_integer(sink, "rnn_bytes", (int64_t)row->bytes[RNN]);
-    result_integer(sink, "attention_bytes", (int64_t)row->bytes[ATTENTION]);
-    result_number(sink, "tiled_ms", row->milliseconds[TILED]);
-    result_integer(sink, "tiled_bytes", (int64_t)row->bytes[TILED]);
-    /* The cheaper way of computing attention. */
+    /* The cheaper way of computing the textbook's attention. */
     result_begin_object(sink, "wins");
     result_text(sink, "time",
                 row->milliseconds[ATTENTION] <= row->milliseconds[TILED] ? "attention" : "tiled");
     result_text(sink, "bytes", row->bytes[TILED] < row->bytes[ATTENTION] ? "tiled" : "attention");
     result_end_object(sink);
-    /* Null in the first row. */
-    struct cost_row none = {.milliseconds = {(double)NAN, (double)NAN, (double)NAN}};
-    if (before == NULL)
-        before = &none;
-    result_begin_object(sink, "ratio");
-    result_number(sink, "length", (double)row->length / (double)before->length);
-    result_number(sink, "rnn_ms", row->milliseconds[RNN] / before->milliseconds[RNN]);
-    result_number(sink, "attention_ms", row->milliseconds[ATTENTION] / before->milliseconds[ATTENTION]);
-    result_number(sink, "scores", scores / (double)before->length / (double)before->length);
-    result_number(sink, "rnn_bytes", (double)row->bytes[RNN] / (double)before->bytes[RNN]);
-    result_number(sink, "attention_bytes", (double)row->bytes[ATTENTION] / (double)before->bytes[ATTENTION]);
-    result_number(sink, "tiled_ms", row->milliseconds[TILED] / before->milliseconds[TILED]);
-    result_number(sink, "tiled_bytes", (double)row->bytes[TILED] / (double)before->bytes[TILED]);
-    result_end_object(sink);
+    write_ratios(sink, row, before);
     result_end_object(sink);
 }
 
@@ -257,8 +326,9 @@ static bool run(struct experiment_context *context, struct error *error) {
 const struct experiment experiment_cost = {
     .name = "cost",
     .title = "What it costs",
-    .summary = "Measures the time and memory of an RNN and of attention, with the whole matrix and in tiles, "
-               "by sequence length.",
+    .summary =
+        "Measures the time and memory of an RNN and of attention, by the textbook, in tiles and by the "
+        "identity for single numbers, by sequence length.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,

@@ -109,7 +109,7 @@ struct layer_type {
                     float *saved, const struct layer_pass *pass);
 
     /* Takes input, output and saved as forward left them. Writes grad_input and adds to grad_parameters;
-     * either may be NULL. May overwrite grad_output and saved. */
+     * either may be NULL. May overwrite grad_output and saved. NULL: a layer that is only measured. */
     void (*backward)(const struct layer *layer, const float *parameters, const float *input,
                      const float *output, float *saved, float *grad_output, float *grad_input,
                      float *grad_parameters, const struct layer_pass *pass);

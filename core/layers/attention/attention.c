@@ -3,6 +3,7 @@
 
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/scalar.h"
+#include "core/layers/attention/textbook.h"
 #include "core/layers/attention/tiled.h"
 #include "core/layers/positions/position.h"
 #include "core/math/attention_head.h"
@@ -14,6 +15,10 @@ enum attention_head_algorithm attention_choose_head(size_t steps, size_t head_wi
 }
 
 const struct layer_type *attention_choose_layer(const struct attention_request *request) {
+    if (request->storage == ATTENTION_BY_TEXTBOOK)
+        return &layer_textbook_attention;
+    if (request->storage == ATTENTION_BY_TEXTBOOK_IN_TILES)
+        return &layer_textbook_tiled_attention;
     bool is_fused = request->takes_numbers && !position_rotates(request->position);
     bool is_unplaced = is_fused && !position_adds(request->position) && request->mask == ATTENTION_MASK_NONE;
     bool in_tiles = request->storage == ATTENTION_BY_LENGTH

@@ -16,6 +16,7 @@
  *     scalar              other numbers, position not rotated, T <= 1024       T^2      T^2     scalar.c
  *     pooled              tokens or rotated numbers, T <= 1024                 T^2 W    T^2     pooled.c
  *     in tiles            longer                                               T^2 W    T       tiled.c
+ *     by the textbook     never: to measure its cost; whole and in tiles       T^2 W            textbook.c
  *
  * They share mask.h, which hides keys, tiles.h, which walks over scores in tiles, and rotation.h, which
  * rotates queries and keys. */
@@ -33,8 +34,14 @@ enum attention_head_algorithm { HEAD_IN_REGISTERS, HEAD_WITH_MATRIX, HEAD_IN_TIL
 enum attention_head_algorithm attention_choose_head(size_t steps, size_t head_width);
 
 /* Whether attention averaged over its queries keeps its matrix. The length of the sequence decides, unless a
- * comparison of the two asks for one of them. */
-enum attention_storage { ATTENTION_BY_LENGTH, ATTENTION_WITH_MATRIX, ATTENTION_IN_TILES };
+ * comparison asks for one of the others; the textbook's have no backward pass. */
+enum attention_storage {
+    ATTENTION_BY_LENGTH,
+    ATTENTION_WITH_MATRIX,
+    ATTENTION_IN_TILES,
+    ATTENTION_BY_TEXTBOOK,
+    ATTENTION_BY_TEXTBOOK_IN_TILES
+};
 
 /* The input of attention averaged over its queries. */
 struct attention_request {

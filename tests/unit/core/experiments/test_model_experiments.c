@@ -108,10 +108,26 @@ START_TEST(cost_is_measured) {
     ck_assert_double_gt(result_tree_value(&tree, "rows.2.attention_bytes"),
                         result_tree_value(&tree, "rows.2.score_bytes"));
     ck_assert_double_gt(result_tree_value(&tree, "rows.2.rnn_bytes"), 0);
+    ck_assert_double_gt(result_tree_value(&tree, "rows.1.identity_ms"), 0);
     ck_assert_int_eq(result_tree_get(&tree, "rows.0.ratio.length")->kind, RESULT_NULL);
     ck_assert_int_eq(result_tree_get(&tree, "rows.0.ratio.scores")->kind, RESULT_NULL);
     ck_assert(result_tree_value(&tree, "rows.1.ratio.length") == 2);
     ck_assert(result_tree_value(&tree, "rows.2.ratio.scores") == 4);
+}
+END_TEST
+
+/* Width 32, in bytes for 64 examples of 30 steps: queries, keys, values and contexts, 4 T W; scores T^2;
+ * tiles keep two numbers for each query and work in a block of scores. The RNN holds its states. */
+START_TEST(bytes_are_what_a_pass_holds) {
+    enum { EXAMPLES = 64, T = 30, W = 32, MATRIX = EXAMPLES * T * W * 4 };
+    run_experiment(&experiment_cost, SETTINGS("lengths", "30", "repeats", "1"), &tree);
+    ck_assert(result_tree_value(&tree, "rows.0.attention_bytes") == 4 * MATRIX + EXAMPLES * T * T * 4);
+    ck_assert_double_ge(result_tree_value(&tree, "rows.0.tiled_bytes"), 4 * MATRIX + 2 * EXAMPLES * T * 4);
+    ck_assert_double_lt(result_tree_value(&tree, "rows.0.tiled_bytes"), 5 * MATRIX);
+    ck_assert_double_ge(result_tree_value(&tree, "rows.0.rnn_bytes"), MATRIX);
+    ck_assert_double_le(result_tree_value(&tree, "rows.0.rnn_bytes"), 1.1 * MATRIX);
+    ck_assert_double_lt(result_tree_value(&tree, "rows.0.identity_bytes"),
+                        result_tree_value(&tree, "rows.0.attention_bytes"));
 }
 END_TEST
 
@@ -143,11 +159,12 @@ START_TEST(cost_is_the_median_of_times_on_the_contexts_clock) {
     context.host.clock_owner = &calls;
     ck_assert(experiment_cost.run(&context, NULL));
     parameter_set_free(&set);
-    /* The models take turns: the RNN's passes are the first, fourth and seventh. */
-    ck_assert_uint_eq(calls, 18);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.rnn_ms"), 4000, 1e-9);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.attention_ms"), 5000, 1e-9);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.tiled_ms"), 6000, 1e-9);
+    /* The models take turns: the RNN's passes are the first, fifth and ninth. */
+    ck_assert_uint_eq(calls, 24);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.rnn_ms"), 5000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.attention_ms"), 6000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.tiled_ms"), 7000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.identity_ms"), 8000, 1e-9);
     ck_assert_str_eq(result_tree_get(&tree, "rows.0.wins.time")->text, "attention");
     ck_assert_str_eq(result_tree_get(&tree, "rows.0.wins.bytes")->text, "attention");
 }
@@ -236,6 +253,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, permutation_matches_pytorch);
     tcase_add_test(tests, permutation_matters_with_positions);
     tcase_add_test(tests, cost_is_measured);
+    tcase_add_test(tests, bytes_are_what_a_pass_holds);
     tcase_add_test(tests, tiles_take_less_memory_for_long_sequences);
     tcase_add_test(tests, cost_is_the_median_of_times_on_the_contexts_clock);
     tcase_add_test(tests, a_matrix_that_does_not_fit_is_left_out);
