@@ -133,7 +133,7 @@ const struct openapi_schema openapi_schemas[] = {
                       MEMBER("running", COUNT), MEMBER("queued", COUNT))},
     {"StudentLimits", OBJECT(MEMBER("queued_runs", COUNT), MEMBER("epochs", COUNT), MEMBER("width", COUNT),
                              MEMBER("sequence_length", COUNT), MEMBER("examples", COUNT),
-                             MEMBER("memory_mb", COUNT), MEMBER("data_mb", COUNT))},
+                             MEMBER("memory_mb", COUNT), MEMBER("data_mb", COUNT), MEMBER("disk_mb", COUNT))},
     {"Session", OBJECT(MEMBER("access", REFERENCE("AccessChoice")), MEMBER("role", REFERENCE("AccessRole")),
                        MEMBER("students", REFERENCE("StudentRights")), MEMBER("may_run", BOOLEAN),
                        MEMBER("limits", "{\"oneOf\":[" REFERENCE("StudentLimits") ",{\"type\":\"null\"}]}"))},
