@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "server/http/front.h"
+#include "server/system/options.h"
 
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -18,8 +19,12 @@
 
 struct connections;
 
-/* `head_seconds` is the time a new connection has to send the head of its first request. */
-struct connections *connections_open(double head_seconds, struct error *error);
+/* How many may be open: as the options say, but no more than there are file descriptors for. */
+size_t connections_limit(const struct options *options);
+/* The options are borrowed: they say how long the head of a first request may take, and how many connections
+ * one network may have open. Behind a proxy that limit is not for connections, because all are the proxy's.
+ */
+struct connections *connections_open(const struct options *options, struct error *error);
 /* How to answer requests that the front refuses (front.h). Call it before the HTTP server starts. */
 void connections_set_refusal(struct connections *connections,
                              void (*refuse)(void *owner, int socket, bool is_head,

@@ -5,13 +5,19 @@
 
 #include <stdio.h>
 
+/* An eighth of the connections is left to the lecturer. */
+static struct places *open_places(const struct options *options, struct error *error) {
+    size_t connections = connections_limit(options);
+    return places_open(options->connections_per_address, connections - connections / 8, error);
+}
+
 bool http_context_open(struct http_context *context, size_t answer_memory, struct error *error) {
     random_text_write(context->name, 6, NULL);
     context->parking = parking_open(error);
     context->background = context->parking ? background_open(error) : NULL;
-    context->connections =
-        context->background ? connections_open((double)context->options->request_timeout, error) : NULL;
-    context->statistics = context->connections ? statistics_open(context->routes, error) : NULL;
+    context->connections = context->background ? connections_open(context->options, error) : NULL;
+    context->places = context->connections ? open_places(context->options, error) : NULL;
+    context->statistics = context->places ? statistics_open(context->routes, error) : NULL;
     context->large_answers.background = context->background;
     context->large_answers.maximum = answer_memory;
     if (context->statistics)
@@ -31,6 +37,7 @@ void http_context_drain(struct http_context *context) {
 
 void http_context_close(struct http_context *context) {
     connections_close(context->connections);
+    places_close(context->places);
     background_close(context->background);
     parking_close(context->parking);
     statistics_close(context->statistics);

@@ -8,6 +8,7 @@
 #include "server/http/background.h"
 #include "server/http/connections.h"
 #include "server/http/parking.h"
+#include "server/http/places.h"
 #include "server/http/router.h"
 #include "server/http/send.h"
 #include "server/http/statistics.h"
@@ -29,6 +30,7 @@ struct http_context {
     struct background *background;
     struct connections *connections;
     struct parking *parking;
+    struct places *places; /* of requests */
     struct statistics *statistics;
     struct large_answers large_answers;
     char name[8];                   /* random, to distinguish this process's request ids from another's */

@@ -3,6 +3,7 @@
 
 #include "server/http/credentials.h"
 
+#include <microhttpd.h>
 #include <stdlib.h>
 
 static void refuse_unknown(struct request *request, const char *reason) {
@@ -27,6 +28,35 @@ static void refuse_student(struct request *request) {
                          may_run ? "run experiments and look at them" : "look at runs");
 }
 
+/* The lecturer needs no place, if anybody is distinguished as such. */
+static bool take_place(struct request *request) {
+    const struct http_context *http = request->http;
+    const struct route_match *match = &request->match;
+    if (http->options->access == ACCESS_TOKEN && request->caller.role == ROLE_LECTURER)
+        return true;
+    bool waits = MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, "wait") != NULL;
+    const struct place_claim claim = {.network = request->caller.network,
+                                      .is_long = match->export->format == FORMAT_EVENTS || waits,
+                                      .is_common = match->route->needs != NEEDS_NOTHING};
+    switch (places_take(http->places, &claim, &request->place)) {
+    case PLACE_GIVEN:
+        return true;
+    case PLACE_NETWORK_FULL:
+        response_set_problem(&request->response, 429,
+                             "too many requests and streams are open from %s; close some or try again soon",
+                             claim.network);
+        return false;
+    case PLACE_ALL_FULL:
+        response_set_problem(&request->response, 503,
+                             "too many requests and streams are open; try again soon");
+        return false;
+    case PLACE_NO_MEMORY:
+        break;
+    }
+    response_set_out_of_memory(&request->response);
+    return false;
+}
+
 bool gate_check(struct request *request) {
     struct access *access = request->http->access;
     struct credentials credentials;
@@ -37,7 +67,7 @@ bool gate_check(struct request *request) {
         return false;
     }
     if (access_allows(access, &request->caller, request->match.route->needs))
-        return true;
+        return take_place(request);
     if (request->caller.role == ROLE_STRANGER)
         refuse_unknown(request, "sign in with the lecturer's token");
     else

@@ -4,8 +4,9 @@
 
 #include "server/http/request.h"
 
-/* Checks the caller by the headers alone, on the HTTP thread, and fills in request->caller. Returns false
- * after a 401, 403 or 429 if the caller may not use the route. */
+/* Checks the caller by the headers alone, on the HTTP thread, and fills in request->caller and
+ * request->place. Returns false after a 401, 403, 429 or 503 if the caller may not use the route, or not now.
+ */
 bool gate_check(struct request *request);
 /* Completes gate_check: checks that the caller owns the run, comparison or data set in the path. Reads the
  * store. */

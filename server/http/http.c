@@ -25,14 +25,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     STREAM_END_SECONDS = 1,
     TRANSFER_BYTES_A_SECOND = 65536, /* the rate at which a slow line carries bodies and answers */
-    OTHER_DESCRIPTORS = 64,
     /* Holds whatever head.h lets pass, with the next one and the headers of the answer. libmicrohttpd 0.9.75
      * answers never, or twice, when it runs out of this. */
     CONNECTION_MEMORY = 32 << 10,
@@ -80,6 +78,7 @@ static struct request *create_request(struct http_context *context, struct MHD_C
 
 static void free_request(struct request *request) {
     atomic_fetch_sub(&request->http->body_bytes, request->body.length);
+    places_leave(request->http->places, &request->place);
     parameter_set_free(&request->query);
     text_free(&request->body);
     json_decref(request->json);
@@ -367,21 +366,6 @@ static void complete_request(void *argument, struct MHD_Connection *connection, 
     }
 }
 
-/* Capped by the number of file descriptors that this process may open. */
-static unsigned connection_limit(const struct options *options) {
-    struct rlimit limit;
-    size_t connections = options->connections;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur > 2 * OTHER_DESCRIPTORS && limit.rlim_cur - OTHER_DESCRIPTORS < connections)
-        connections = (size_t)limit.rlim_cur - OTHER_DESCRIPTORS;
-    return (unsigned)connections;
-}
-
-/* No limit behind a proxy: all its connections come from one address, and it can limit its clients itself. */
-static unsigned connection_limit_per_address(const struct options *options) {
-    return options->is_behind_proxy ? 0 : (unsigned)options->connections_per_address;
-}
-
 /* A NUL would end the path or the argument early and so change its meaning. It is replaced by the replacement
  * character, which takes three bytes, the same as "%00". */
 static size_t unescape(void *argument, struct MHD_Connection *connection, char *text) {
@@ -408,8 +392,7 @@ struct http *http_start(struct http_context *context, const char *listen, struct
             MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, complete_request, context,
             MHD_OPTION_NOTIFY_CONNECTION, connections_notify, context->connections,
             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)context->options->idle_timeout,
-            MHD_OPTION_CONNECTION_LIMIT, connection_limit(context->options),
-            MHD_OPTION_PER_IP_CONNECTION_LIMIT, connection_limit_per_address(context->options),
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections_limit(context->options),
             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK,
             unescape, NULL, MHD_OPTION_END);
         if (!http->daemon) {

@@ -37,6 +37,7 @@ struct request {
     char authority[256];      /* of an absolute address, "http://host:port/path"; "": there is none */
     enum method method;
     struct caller caller;     /* filled in by gate_check */
+    struct place place;       /* taken by gate_check */
     struct route_match match; /* route, path values, format */
     struct parameter_set query;
     struct text body;

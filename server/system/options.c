@@ -134,7 +134,7 @@ static const struct option option_table[] = {
      .default_value = "no", FLAG(is_behind_proxy)},
     {"connections", "N", "how many connections may be open", .default_value = "4000",
      NUMBER(connections, 8, 100000)},
-    {"connections-per-address", "N", "how many connections one address may have open",
+    {"connections-per-address", "N", "how many connections, requests and streams one address may have open",
      .default_value = "1000", NUMBER(connections_per_address, 1, 100000)},
     {"request-timeout", "SECONDS", "the time for a request's head; large bodies and answers get more",
      .default_value = "20", NUMBER(request_timeout, 1, 3600)},

@@ -1,7 +1,7 @@
 // Operating the service: counters, log lines, a clean shutdown, and a proxy in front.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, longTraining, smallTraining, setCookies, until } from "../support/client.js";
-import { endingMs, startDaemon } from "../support/daemon.js";
+import { endingMs, repository, startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
 
@@ -171,7 +171,7 @@ test("health is 503 during shutdown, and even a training step of many seconds do
 
 const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
 
-test("behind nginx events arrive one by one, cookies are Secure, and addresses are the clients'", { skip: !hasNginx && "nginx is not installed" }, async (t) => {
+test("behind nginx, by the README's lines on another port, events arrive one by one, cookies are Secure, and streams are limited", { skip: !hasNginx && "nginx is not installed" }, async (t) => {
     const args = ["--workers", "1", "--access", "token", "--students", "run", "--behind-proxy", "yes", "--host", "lab.example"];
     const daemon = await startDaemon({ args, env: { ATTNLAB_TOKEN: token } });
     t.after(() => daemon.stop());
@@ -180,13 +180,18 @@ test("behind nginx events arrive one by one, cookies are Secure, and addresses a
     await new Promise((resolve) => free.on("listening", resolve));
     const { port } = free.address();
     await new Promise((resolve) => free.close(resolve));
+    const readme = await readFile(path.join(repository, "README.md"), "utf8");
+    const server = /^```nginx\n([^]*?)^```/m.exec(readme)[1]
+        .replace("listen 443 ssl", `listen 127.0.0.1:${port}`)
+        .replace(/ssl_.*\n/g, "")
+        .replace("http://127.0.0.1:8080", new URL(daemon.url).origin)
+        .replace("$scheme", "https")
+        .replace(/limit_conn (\w+) \d+/, "limit_conn $1 20");
     const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
     await writeFile(
         path.join(folder, "nginx.conf"),
         `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log; events {}
-         http { access_log off; ${paths.join(" ")} server { listen 127.0.0.1:${port}; client_max_body_size 64m; location / {
-            proxy_pass ${daemon.url}; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_set_header Host $host;
-            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Forwarded-Proto https; } } }`,
+         http { access_log off; ${paths.join(" ")} ${server} }`,
     );
     const nginx = spawn("nginx", ["-p", folder, "-c", `${folder}/nginx.conf`, "-e", `${folder}/error.log`]);
     t.after(async () => {
@@ -196,8 +201,8 @@ test("behind nginx events arrive one by one, cookies are Secure, and addresses a
     });
     const ask = (path, { method = "GET", headers = {}, body } = {}) =>
         new Promise((resolve, reject) => {
-            const all = { Host: "lab.example", Authorization: `Bearer ${token}`, ...headers };
-            const sent = http.request({ host: "127.0.0.1", port, path, method, headers: all }, resolve);
+            const all = { Host: `lab.example:${port}`, Authorization: `Bearer ${token}`, ...headers };
+            const sent = http.request({ host: "127.0.0.1", port, path, method, headers: all, agent: new http.Agent() }, resolve);
             sent.on("error", reject);
             sent.end(body);
         });
@@ -207,7 +212,7 @@ test("behind nginx events arrive one by one, cookies are Secure, and addresses a
     const write = { method: "POST", body: JSON.stringify(longTraining) };
     const json = { "Content-Type": "application/json" };
     assert.equal((await ask("/api/runs", { ...write, headers: { ...json, Origin: "https://evil.example" } })).resume().statusCode, 403);
-    const created = await ask("/api/runs", { ...write, headers: { ...json, Origin: "https://lab.example" } });
+    const created = await ask("/api/runs", { ...write, headers: { ...json, Origin: `https://lab.example:${port}` } });
     assert.equal(created.resume().statusCode, 201);
     const stream = await ask(`${created.headers.location}/events`);
     const chunks = [];
@@ -216,6 +221,11 @@ test("behind nginx events arrive one by one, cookies are Secure, and addresses a
     const bytes = chunks.slice(0, 6).reduce((sum, length) => sum + length);
     assert.ok(bytes < 8192, `nginx does not collect events in its buffers: ${chunks}`);
     stream.destroy();
+    const forged = { Authorization: "", "X-Forwarded-For": "203.0.113.1" };
+    const many = await Promise.all(Array.from({ length: 30 }, () => ask("/api/events", { headers: forged })));
+    const refused = many.filter(({ statusCode }) => statusCode === 429).length;
+    assert.ok(refused >= 10, `${refused} of 30 streams of one address are refused`);
+    for (const one of many) one.destroy();
     const lecturer = new Client(daemon.url, { Authorization: `Bearer ${token}` });
     await until(async () => /^attnlab_event_streams 0$/m.test(await lecturer.text("metrics")), "the stream is closed");
 });
