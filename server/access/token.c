@@ -58,7 +58,9 @@ static bool make_token_file(const char *path, struct error *error) {
     if (!secret_create(secret, error))
         return false;
     secret[SECRET_SIZE - 1] = '\n';
-    int file = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    /* Whatever has this name, a remainder or a link to another file, is replaced and never written to. */
+    unlink(partial);
+    int file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool is_made = file >= 0 && write(file, secret, SECRET_SIZE) == SECRET_SIZE && fsync(file) == 0;
     if (file >= 0)
         is_made = close(file) == 0 && is_made;

@@ -23,6 +23,13 @@ static void raise_descriptor_limit(void) {
     }
 }
 
+/* SIGHUP comes when the terminal is closed, in the middle of a lesson perhaps: a clean end, as by the others.
+ * There is no log file to open again, because the log goes to standard error. */
+static const struct {
+    int number;
+    const char *name;
+} ending_signals[] = {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGHUP, "SIGHUP"}};
+
 /* Set in whichever thread handles the signal. */
 static sem_t ending_wanted;
 static volatile sig_atomic_t ending_signal;
@@ -39,11 +46,16 @@ static void take_signals(sigset_t *ending) {
     struct sigaction action = {.sa_handler = want_ending, .sa_flags = SA_RESTART};
     sem_init(&ending_wanted, 0, 0);
     sigemptyset(&action.sa_mask);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
     sigemptyset(ending);
-    sigaddset(ending, SIGTERM);
-    sigaddset(ending, SIGINT);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
+        struct sigaction inherited;
+        /* nohup ignores SIGHUP for the program. */
+        if (sigaction(ending_signals[i].number, NULL, &inherited) == 0 && inherited.sa_handler == SIG_IGN &&
+            ending_signals[i].number == SIGHUP)
+            continue;
+        sigaction(ending_signals[i].number, &action, NULL);
+        sigaddset(ending, ending_signals[i].number);
+    }
     pthread_sigmask(SIG_BLOCK, ending, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -92,8 +104,9 @@ static bool serve(const struct options *options, const sigset_t *ending, struct 
         fflush(stdout);
         log_write(options->log_level, LOG_INFO, "listening on %s", http_url(http));
         wait_for_signal(ending);
-        log_write(options->log_level, LOG_INFO, "ending on %s",
-                  ending_signal == SIGTERM ? "SIGTERM" : "SIGINT");
+        for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+            if (ending_signals[i].number == ending_signal)
+                log_write(options->log_level, LOG_INFO, "ending on %s", ending_signals[i].name);
         limit_ending(options);
     }
     service_drain(&service);

@@ -13,6 +13,7 @@
 #include "server/store/sqlite_schema.h"
 #include "server/store/sqlite_vacuum.h"
 #include "server/system/clock.h"
+#include "server/system/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,12 +47,10 @@ static bool make_directory(const char *path, struct error *error) {
 static int lock_directory(const char *directory, struct error *error) {
     char path[4096], holder[32] = "";
     snprintf(path, sizeof path, "%s/attnlab.lock", directory);
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0) {
-        error_set(error, ERROR_UNAVAILABLE, "cannot write to the data directory %.300s: %s", directory,
-                  strerror(errno));
+    bool is_shared = false;
+    int file = file_open_own(path, O_RDWR, &is_shared, error);
+    if (file < 0)
         return -1;
-    }
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
         ssize_t length = pread(file, holder, sizeof holder - 1, 0);
         holder[length > 0 ? length : 0] = '\0';
@@ -64,7 +63,8 @@ static int lock_directory(const char *directory, struct error *error) {
     /* Written over what was there, because a full disk takes no new bytes; and without the id the lock still
      * holds. */
     int length = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
-    bool is_written = pwrite(file, holder, (size_t)length, 0) == length && ftruncate(file, length) == 0;
+    bool is_written =
+        is_shared || (pwrite(file, holder, (size_t)length, 0) == length && ftruncate(file, length) == 0);
     if (!is_written && errno != ENOSPC && errno != EDQUOT) {
         error_set(error, ERROR_UNAVAILABLE, "cannot write to the data directory %.300s: %s", directory,
                   strerror(errno));
@@ -159,6 +159,27 @@ static bool read_samples(struct sqlite_store *self, struct error *error) {
     return ok;
 }
 
+/* SQLite makes files with these suffixes. */
+static bool check_files(const struct sqlite_store *store, struct error *error) {
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char path[4200];
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof suffixes / sizeof *suffixes; i++) {
+        snprintf(path, sizeof path, "%s%s", store->path, suffixes[i]);
+        ok = file_check_own(path, error);
+    }
+    return ok;
+}
+
+static void warn_of_others(const char *directory, char *warning, size_t warning_size) {
+    struct stat status;
+    size_t length = strlen(warning);
+    if (stat(directory, &status) == 0 && (status.st_mode & S_IWOTH) && length < warning_size)
+        snprintf(warning + length, warning_size - length,
+                 "%severy user of this machine can write to the data directory %.200s; run chmod 700 on it",
+                 length > 0 ? "; " : "", directory);
+}
+
 static bool open_connections(struct sqlite_store *store, char *warning, size_t warning_size,
                              struct error *error) {
     struct connection *writer = &store->writer;
@@ -182,6 +203,8 @@ static void close_connections(struct sqlite_store *store) {
 static bool open_database(struct sqlite_store *store, char *warning, size_t warning_size,
                           struct error *error) {
     struct error failure = {0};
+    if (!check_files(store, error))
+        return false;
     if (open_connections(store, warning, warning_size, &failure))
         return true;
     if (failure.code != ERROR_DAMAGED && failure.code != ERROR_INTERNAL)
@@ -276,6 +299,7 @@ struct store *store_open_sqlite(const char *data_directory, char *warning, size_
         error_set(error, cause.code, "cannot open the database %.200s: %.250s", self->path, cause.message);
         goto failed;
     }
+    warn_of_others(data_directory, warning, warning_size);
     return &self->interface;
 
 failed:

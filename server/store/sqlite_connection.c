@@ -65,7 +65,7 @@ bool sqlite_error_set(struct error *error, sqlite3 *database, int code) {
 bool connection_open(struct connection *connection, const char *path, int flags, struct error *error) {
     /* Create the file here, readable only by its owner; SQLite gives its other files the same mode. Do not
      * open it again for the readers: closing any descriptor of a file drops this process's locks on it. */
-    int file = flags & SQLITE_OPEN_CREATE ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    int file = flags & SQLITE_OPEN_CREATE ? open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
     if (file >= 0)
         close(file);
     int code = sqlite3_open_v2(path, &connection->database, flags | SQLITE_OPEN_NOMUTEX, NULL);

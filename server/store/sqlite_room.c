@@ -1,6 +1,8 @@
 /* The reserve and the margin of the store's disk: see sqlite_room.h. */
 #include "server/store/sqlite_room.h"
 
+#include "server/system/file.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,10 +81,11 @@ void disk_room_make(struct disk_room *room) {
  * fills the disk. */
 static bool grow(struct disk_room *room, byte_count size) {
     byte_count before = atomic_load(&room->held);
-    int file = open(room->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool is_shared = false;
+    int file = file_open_own(room->path, O_WRONLY, &is_shared, NULL);
     if (file < 0)
         return false;
-    bool is_taken = posix_fallocate(file, 0, (off_t)size) == 0;
+    bool is_taken = !is_shared && posix_fallocate(file, 0, (off_t)size) == 0;
     close(file);
     if (!is_taken)
         shorten(room, before);

@@ -97,3 +97,39 @@ bool file_find_named(const char *directory, const char *name, struct error *erro
         close(descriptor);
     return descriptor >= 0;
 }
+
+static bool check_kind(const char *path, nlink_t names, struct error *error) {
+    struct stat status;
+    if (lstat(path, &status) != 0 || (S_ISREG(status.st_mode) && status.st_nlink <= names))
+        return true;
+    if (S_ISREG(status.st_mode))
+        return error_set(error, ERROR_CONFLICT,
+                         "%.300s has another name too (a hard link), so writing it would change that file; "
+                         "replace it by a copy, or remove it",
+                         path);
+    return error_set(error, ERROR_CONFLICT, "%.300s must be a plain file, but it is %s; remove it", path,
+                     S_ISLNK(status.st_mode)   ? "a symbolic link"
+                     : S_ISDIR(status.st_mode) ? "a directory"
+                                               : "a pipe, socket or device");
+}
+
+bool file_check_own(const char *path, struct error *error) {
+    return check_kind(path, 1, error);
+}
+
+int file_open_own(const char *path, int flags, bool *is_shared, struct error *error) {
+    struct stat status;
+    if (!check_kind(path, (nlink_t)-1, error))
+        return -1;
+    /* Whatever takes its place meanwhile: no link is followed, and no pipe waited for. */
+    int file = open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+        error_set(error, ERROR_UNAVAILABLE, "cannot write %.300s: %s", path,
+                  file < 0 ? strerror(errno) : "it is not a file");
+        if (file >= 0)
+            close(file);
+        return -1;
+    }
+    *is_shared = status.st_nlink > 1;
+    return file;
+}

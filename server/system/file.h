@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Reads a regular file of at most 512 MiB. A NUL, not counted in `size`, follows the contents; release them
@@ -16,5 +17,13 @@ bool file_read_named(const char *directory, const char *name, void **bytes, size
                      struct error *error);
 /* Whether file_read_named would find the file: opens it without reading it. The errors are the same. */
 bool file_find_named(const char *directory, const char *name, struct error *error);
+
+/* The files that attnlab makes in its data directory must not lead elsewhere, because the directory may be
+ * writable by others. Fails if something else than a plain file with one name is there: a symbolic or hard
+ * link, a pipe, a directory. Succeeds if nothing is. */
+bool file_check_own(const char *path, struct error *error);
+/* Opens or creates such a file, readable by its owner only, and never waits. Returns its descriptor; -1 on
+ * failure. *is_shared: it has another name too (a hard link), so it must not be written. */
+int file_open_own(const char *path, int flags, bool *is_shared, struct error *error);
 
 #endif

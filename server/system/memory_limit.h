@@ -5,4 +5,8 @@
 /* Half of the machine's memory, or of the container's if that is less, in bytes. */
 unsigned long long memory_limit_default(void);
 
+/* The limit of the control groups (version 1 or 2) that this process is in, in bytes; ~0 if there is none.
+ * `root` is where /proc and /sys are: "" except in tests. */
+unsigned long long memory_limit_of_container(const char *root);
+
 #endif

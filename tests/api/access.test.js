@@ -1,6 +1,6 @@
 // Strangers, students and the lecturer: who is let in, and what each may do.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { link, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { get } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,6 +19,21 @@ async function withDaemon(t, args, env = {}) {
     return { daemon, lecturer, student, stranger: new Browser(daemon.url) };
 }
 const withToken = (t, ...args) => withDaemon(t, ["--access", "token", ...args], { ATTNLAB_TOKEN: token });
+
+test("a stranger: the lecturer's token is never written through a link", async (t) => {
+    const data = await mkdtemp(path.join(tmpdir(), "attnlab-test-"));
+    t.after(() => rm(data, { recursive: true }));
+    const victim = path.join(data, "victim");
+    for (const make of [symlink, link]) {
+        await writeFile(victim, "precious");
+        await make(victim, path.join(data, "attnlab.token.new"));
+        const daemon = await startDaemon({ data, args: ["--access", "token"] });
+        await daemon.stop();
+        assert.equal(await readFile(victim, "utf8"), "precious");
+        assert.match(await readFile(path.join(data, "attnlab.token"), "utf8"), /^\S{16,}\n$/);
+        await rm(path.join(data, "attnlab.token"));
+    }
+});
 
 test("the service does not listen beyond loopback without --access", async () => {
     for (const listen of ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"]) {

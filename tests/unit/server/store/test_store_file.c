@@ -330,6 +330,49 @@ START_TEST(no_damaged_database_overwrites_another) {
 }
 END_TEST
 
+/* Runs a shell command in the data directory; $f is a file's name. */
+static int in_directory(const char *file, const char *command) {
+    char text[500];
+    snprintf(text, sizeof text, "cd '%s' && f='attnlab.%s' && %s", fixture_directory, file, command);
+    return system(text);
+}
+
+/* A student's program on this machine may put links, pipes and directories where attnlab's files belong, if
+ * the directory lets it. Each kind, for each file: nothing is written through it, and nothing waits. */
+START_TEST(links_and_pipes_in_the_data_directory_lead_nowhere) {
+    static const char *const files[] = {
+        "lock", "sqlite3", "sqlite3-wal", "sqlite3-shm", "sqlite3-journal", "sqlite3.check", "reserve"};
+    static const char *const kinds[] = {"ln -s victim $f", "ln -s nothing $f", "ln victim $f", "mkfifo $f",
+                                        "mkdir $f"};
+    char warning[512];
+    store->close(store);
+    store = NULL;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++) {
+            ck_assert_int_eq(in_directory(files[i], "rm -rf ./* && printf precious > victim"), 0);
+            ck_assert_int_eq(in_directory(files[i], kinds[j]), 0);
+            error = (struct error){0};
+            struct store *opened = store_open_sqlite(fixture_directory, warning, sizeof warning, &error);
+            ck_assert_msg(opened != NULL || error.message[0] != '\0', "%s: %s", files[i], kinds[j]);
+            if (opened != NULL)
+                opened->close(opened);
+            ck_assert_msg(in_directory(files[i], "test ! -e nothing && test \"$(cat victim)\" = precious") ==
+                              0,
+                          "%s: %s", files[i], kinds[j]);
+        }
+}
+END_TEST
+
+START_TEST(a_directory_that_others_can_write_draws_a_warning) {
+    char warning[512];
+    store->close(store);
+    ck_assert_int_eq(chmod(fixture_directory, 0777), 0);
+    store = store_open_sqlite(fixture_directory, warning, sizeof warning, &error);
+    ck_assert_ptr_nonnull(store);
+    ck_assert_ptr_nonnull(strstr(warning, "chmod 700"));
+}
+END_TEST
+
 START_TEST(an_unwritable_directory_gives_one_clear_line) {
     char warning[512];
     ck_assert_ptr_null(store_open_sqlite("/proc/attnlab", warning, sizeof warning, &error));
@@ -476,6 +519,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, a_damaged_page_is_set_aside);
     tcase_add_test(tests, a_truncated_database_is_set_aside);
     tcase_add_test(tests, no_damaged_database_overwrites_another);
+    tcase_add_test(tests, links_and_pipes_in_the_data_directory_lead_nowhere);
+    tcase_add_test(tests, a_directory_that_others_can_write_draws_a_warning);
     tcase_add_test(tests, an_unwritable_directory_gives_one_clear_line);
     tcase_add_test(tests, a_full_disk_leaves_the_store_intact);
     tcase_add_test(tests, deleting_a_run_needs_no_room_for_what_it_deletes);
