@@ -37,15 +37,17 @@ OPENBLAS_FOLDER = $(wildcard $(LIBRARY_FOLDER)/openblas-pthread)
 PKG_CONFIG_CROSS = $(if $(filter $(shell uname -m)-%,$(TARGET)),,PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(LIBRARY_FOLDER)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig)
 PKG_CONFIG = $(PKG_CONFIG_CROSS) PKG_CONFIG_PATH=$(OPENBLAS_FOLDER)/pkgconfig:$$PKG_CONFIG_PATH pkg-config
-# Looked up once, when a recipe first needs them, because on a new machine `make deps` has to run first.
+# Looked up once, when a recipe first needs them, because on a new machine `make deps` has to run first. $(3) is the
+# target that installs them.
 packages = $(if $(shell $(PKG_CONFIG) --exists --print-errors $(2) && echo found),$(shell $(PKG_CONFIG) $(1) $(2)),\
-	$(error A library is missing: "make deps test-deps" installs it on Debian, the README names it for other systems))
-CORE_CFLAGS = $(eval CORE_CFLAGS := $(call packages,--cflags,$(CORE_PACKAGES)))$(CORE_CFLAGS)
-CORE_LIBS = $(eval CORE_LIBS := $(call packages,--libs,$(CORE_PACKAGES)) \
+	$(error A library is missing: "$(strip make $(3) $(MAKECMDGOALS))" first installs it on Debian, the README names it \
+	for other systems))
+CORE_CFLAGS = $(eval CORE_CFLAGS := $(call packages,--cflags,$(CORE_PACKAGES),deps))$(CORE_CFLAGS)
+CORE_LIBS = $(eval CORE_LIBS := $(call packages,--libs,$(CORE_PACKAGES),deps) \
 	$(OPENBLAS_FOLDER:%=-Wl$(comma)-rpath$(comma)%) -lm)$(CORE_LIBS)
-SERVER_CFLAGS = $(eval SERVER_CFLAGS := $(call packages,--cflags,$(SERVER_PACKAGES)))$(SERVER_CFLAGS)
-SERVER_LIBS = $(eval SERVER_LIBS := $(call packages,--libs,$(SERVER_PACKAGES)))$(SERVER_LIBS)
-CHECK_LIBS = $(eval CHECK_LIBS := $(call packages,--libs,check))$(CHECK_LIBS)
+SERVER_CFLAGS = $(eval SERVER_CFLAGS := $(call packages,--cflags,$(SERVER_PACKAGES),deps))$(SERVER_CFLAGS)
+SERVER_LIBS = $(eval SERVER_LIBS := $(call packages,--libs,$(SERVER_PACKAGES),deps))$(SERVER_LIBS)
+CHECK_LIBS = $(eval CHECK_LIBS := $(call packages,--libs,check,test-deps))$(CHECK_LIBS)
 LINK = $(CC) $(SANITIZE_FLAGS) -pthread -Wl,--as-needed
 
 CORE_SOURCES := $(shell find core -name '*.c' | sort)
@@ -79,7 +81,7 @@ FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
 
 .PHONY: program help all debug compile_commands.json run install deps test-deps coverage-deps lint-deps test unit \
-	unit-programs aarch64 aarch64-test api-test browser-test reference-test coverage bench fuzz fuzz-programs format \
+	unit-programs aarch64 aarch64-test musl objects api-test browser-test reference-test coverage bench fuzz fuzz-programs format \
 	lint lint-format lint-includes lint-c lint-scripts lint-page clean
 .SECONDARY:
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -183,6 +185,17 @@ aarch64: $(AARCH64_SYSROOT) ## cross-build the program for aarch64 in build-aarc
 aarch64-test: $(AARCH64_SYSROOT) ## cross-build the core for aarch64, run its unit tests under qemu
 	$(AARCH64_MAKE) $(patsubst $(BUILD)/%,build-aarch64/%,$(filter $(BUILD)/tests/unit/core/%,$(UNIT_PROGRAMS)))
 	tests/run --build build-aarch64 --under "qemu-aarch64 -L $(AARCH64_SYSROOT)" --only "$(AARCH64_TESTS)" unit
+
+# Debian builds none of the libraries for musl, so this links nothing. It compiles core and the server with musl's headers
+# in place of the GNU C library's, and with the libraries' own; the reader of HDF5 files is left out.
+MUSL_HEADERS = zlib.h zconf.h utf8proc.h nettle jansson.h jansson_config.h sqlite3.h microhttpd.h
+musl: ## compile for musl, the other C library of Linux; links nothing
+	$(call install_packages,$(DEBIAN_PACKAGES) musl-tools,1)
+	@mkdir -p build-musl/include
+	@ln -sfn $(MUSL_HEADERS:%=/usr/include/%) build-musl/include
+	$(MAKE) -s BUILD=build-musl CC=musl-gcc CFLAGS=-O0 EXTRA_CFLAGS=-Ibuild-musl/include objects
+
+objects: $(CORE_OBJECTS) $(SERVER_OBJECTS)
 
 api-test browser-test reference-test: test-deps all ## run the suite of this name
 	tests/run --build $(BUILD) $(@:%-test=%)
