@@ -6,6 +6,7 @@
  * .preinit_array runs before the constructors of its libraries; only the dynamic linker of musl ignores it.
  */
 #include "core/math/matrix.h"
+#include "server/system/sanitizer.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -13,14 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#define IS_SANITIZED __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#else
-#define IS_SANITIZED 0
-#endif
 
 /* Sanitizers need far more address space, and cannot run before their own constructors. */
 #if !IS_SANITIZED

@@ -6,6 +6,7 @@
  * This folder calls core/pretrained, formats/weight_exchange.h and system/sandbox.h; nothing includes it. */
 #include "server/formats/weight_exchange.h"
 #include "server/hdf5/keras_file.h"
+#include "server/system/helper_program.h"
 #include "server/system/sandbox.h"
 
 #include <stdio.h>
@@ -14,10 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct sandbox_limits limits = {
-    .seconds = WEIGHT_EXCHANGE_SECONDS,
-    .memory = 512ULL << 20,
-};
+static struct sandbox_limits choose_limits(void) {
+    const char *parent = getenv(HELPER_PROGRAM_PARENT);
+    return (struct sandbox_limits){.seconds = WEIGHT_EXCHANGE_SECONDS,
+                                   .memory = 512ULL << 20,
+                                   .parent = parent != NULL ? strtol(parent, NULL, 10) : 0};
+}
 
 /* The file on standard input; NULL if it is empty or cannot be mapped. */
 static const void *map_input(size_t *size) {
@@ -34,6 +37,7 @@ int main(void) {
     struct weight_arrays arrays = {0};
     struct error failure = {0};
     size_t size = 0;
+    const struct sandbox_limits limits = choose_limits();
     const void *bytes = map_input(&size);
     if (bytes == NULL || !sandbox_enter(&limits)) {
         fprintf(stderr, "%s: attnlab starts this program; it reads a file from standard input\n",

@@ -19,7 +19,8 @@ enum {
     READ_SIZE = 65536,
     STOP_MILLISECONDS = 100, /* the longest delay before a stop request is noticed */
     LONGEST_NAP = 20,        /* milliseconds between two checks whether the helper has ended */
-    EXIT_NOT_STARTED = 127   /* the exit status if posix_spawn's child or the dynamic loader fails */
+    PARENT_SIZE = 48,
+    EXIT_NOT_STARTED = 127 /* the exit status if posix_spawn's child or the dynamic loader fails */
 };
 
 /* A running helper. */
@@ -63,14 +64,16 @@ static int make_input(const char *bytes, size_t size, struct error *error) {
     return -1;
 }
 
-/* The environment has only the search path for libraries, because other variables would change what HDF5
- * does. */
-static void choose_environment(char *environment[2]) {
+/* The environment has only this process's id and the search path for libraries, because other variables would
+ * change what HDF5 does. */
+static void choose_environment(char parent[PARENT_SIZE], char *environment[3]) {
     static const char libraries[] = "LD_LIBRARY_PATH=";
-    environment[0] = environment[1] = NULL;
+    snprintf(parent, PARENT_SIZE, "%s=%ld", HELPER_PROGRAM_PARENT, (long)getpid());
+    environment[0] = parent;
+    environment[1] = environment[2] = NULL;
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
         if (strncmp(*variable, libraries, sizeof libraries - 1) == 0)
-            environment[0] = *variable;
+            environment[1] = *variable;
 }
 
 /* Gives the helper its descriptors 0 and 1 and closes all others but standard error, because a library may
@@ -90,13 +93,13 @@ static int add_descriptors(posix_spawn_file_actions_t *actions, int input, int o
  * handles. It ignores and blocks no signals. Returns 0, or an error number. */
 static int spawn(const struct helper_program *program, int input, int output, pid_t *process) {
     char *arguments[] = {(char *)program->path, (char *)program->argument, NULL};
-    char *environment[2];
+    char parent[PARENT_SIZE], *environment[3];
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    choose_environment(environment);
+    choose_environment(parent, environment);
     int failure = posix_spawn_file_actions_init(&actions);
     if (failure != 0)
         return failure;
@@ -190,6 +193,23 @@ static int wait_for_end(const struct helper *helper, bool is_complete, struct er
     return status;
 }
 
+/* Says how a helper failed that ran to its own end or was killed here. */
+static bool set_failure(const struct helper_program *program, int status, bool is_late, bool is_long,
+                        struct error *error) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_STARTED)
+        return error_set(error, ERROR_UNAVAILABLE, "%s does not start; a library may be missing",
+                         program->path);
+    if (is_long)
+        return error_set(error, ERROR_INVALID, "the reader's answer is too long");
+    /* The kernel sends SIGXCPU and SIGKILL at the limit on processor time. */
+    if (is_late || (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)))
+        return error_set(error, ERROR_INVALID, "the reader took too much time");
+    if (WIFSIGNALED(status))
+        return error_set(error, ERROR_INVALID, "the reader crashed (signal %d), perhaps for lack of memory",
+                         WTERMSIG(status));
+    return error_set(error, ERROR_INVALID, "the reader ended with status %d", WEXITSTATUS(status));
+}
+
 bool helper_program_run(const struct helper_program *program, const void *bytes, size_t size,
                         const struct stop_request *stop, void **answer, size_t *answer_size,
                         struct error *error) {
@@ -210,8 +230,6 @@ bool helper_program_run(const struct helper_program *program, const void *bytes,
     free(output);
     if (cause.code != ERROR_NONE)
         return error_set(error, cause.code, "%s", cause.message);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NOT_STARTED)
-        return error_set(error, ERROR_UNAVAILABLE, "%s does not start; a library may be missing",
-                         program->path);
-    return error_set(error, ERROR_INVALID, "the reader crashed or took too much time or memory");
+    return set_failure(program, status, clock_seconds() >= helper.deadline, output_size > program->answer,
+                       error);
 }

@@ -21,6 +21,9 @@
 #define HELPER_PROGRAM_CLOSES_DESCRIPTORS 0
 #endif
 
+/* The environment variable that tells the helper its parent's process id, for sandbox.h. */
+#define HELPER_PROGRAM_PARENT "ATTNLAB_PARENT"
+
 struct helper_program {
     const char *path;
     const char *argument;      /* may be NULL */
