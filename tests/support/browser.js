@@ -20,9 +20,13 @@ const switches = [
     "--disable-sync",
 ];
 
-/** A daemon and a browser; `open` gives a page of it: { page, faults, settle, close }. */
-export async function startPage({ args = ["--workers", "2"], env = {} } = {}) {
+/**
+ * A daemon and a browser; `open` gives a page of it: { page, faults, settle, close }. `through` starts what stands before
+ * the daemon, and returns the address of the page there.
+ */
+export async function startPage({ args = ["--workers", "2"], env = {}, through = (url) => url } = {}) {
     const daemon = await startDaemon({ args, env });
+    const url = await through(daemon.url);
     const browser = await chromium.launch({
         executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
         args: switches,
@@ -31,7 +35,7 @@ export async function startPage({ args = ["--workers", "2"], env = {} } = {}) {
     return {
         daemon,
         client: new Client(daemon.url),
-        open: (address, options) => openPage(browser, daemon.url, address, options),
+        open: (address, options) => openPage(browser, url, address, options),
         async stop() {
             await browser.close();
             await daemon.stop();

@@ -22,12 +22,16 @@ async function failure(response) {
     return new ApiError(response.status, problem, response.headers.get("Retry-After"));
 }
 
+// The full address of one of the service's paths. A proxy may serve the page below a path of its own, and then the service
+// is below it, too.
+export const serviceAddress = (path) => new URL(`.${path}`, location.href).href;
+
 export async function request(method, path, { body, type = "application/json", signal } = {}) {
     const headers = { Accept: "application/json" };
     if (body !== undefined) headers["Content-Type"] = type;
     let response;
     try {
-        response = await fetch(path, {
+        response = await fetch(serviceAddress(path), {
             method,
             headers,
             signal,

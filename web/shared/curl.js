@@ -1,5 +1,6 @@
 // The curl line that does the same as the button beside it, ready to copy.
 
+import { serviceAddress } from "./api.js";
 import { h, quietButton } from "./dom.js";
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -30,12 +31,12 @@ export function createCurlLine() {
     return {
         element,
         setFile(path, type, file) {
-            code.textContent = `curl -s ${quoted(location.origin + path)} -H ${quoted(`Content-Type: ${type}`)} --data-binary @${file}`;
+            code.textContent = `curl -s ${quoted(serviceAddress(path))} -H ${quoted(`Content-Type: ${type}`)} --data-binary @${file}`;
         },
         set(method, path, body) {
             const parts = ["curl -s"];
             if (method !== "GET") parts.push(`-X ${method}`);
-            parts.push(quoted(location.origin + path));
+            parts.push(quoted(serviceAddress(path)));
             if (body !== undefined)
                 parts.push(`-H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`);
             code.textContent = parts.join(" ");

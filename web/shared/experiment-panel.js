@@ -3,7 +3,7 @@
 // run on view and the parameters.
 
 import { createAlert } from "./alert.js";
-import { errorText, get, isOver, post, query } from "./api.js";
+import { serviceAddress, errorText, get, isOver, post, query } from "./api.js";
 import { createCurlLine } from "./curl.js";
 import { h, quietButton, replaceChildren } from "./dom.js";
 import { createForm, panelForm, same } from "./form.js";
@@ -119,7 +119,7 @@ export function createExperimentPanel(page, options) {
         const took = (Date.parse(finished.finished_at) - Date.parse(finished.started_at)) / 1000;
         replaceChildren(
             note,
-            h("a", { href: `/api/runs/${finished.id}` }, "this run as JSON"),
+            h("a", { href: serviceAddress(`/api/runs/${finished.id}`) }, "this run as JSON"),
             `, ${time(finished.finished_at)}`,
             Number.isFinite(took) && took > 0 ? `, took ${seconds(took)}` : "",
         );

@@ -2,7 +2,7 @@
 // Last-Event-ID, so events arrive without gap or repeat. After every (re)connection followers also GET the run once, to
 // learn what happened before they listened. Rows are keyed by epoch, so receiving one twice does no harm.
 
-import { get, isOver } from "./api.js";
+import { serviceAddress, get, isOver } from "./api.js";
 
 const TYPES = ["state", "epoch", "step", "attention", "end"];
 const RETRY_MILLISECONDS = 2000;
@@ -18,7 +18,7 @@ function tell(type, data) {
 }
 
 function connect() {
-    source = new EventSource("/api/events");
+    source = new EventSource(serviceAddress("/api/events"));
     source.addEventListener("open", () => {
         connected = true;
         tell("open", null);
