@@ -70,7 +70,7 @@ export function createLiveView(page, models, onPlace) {
                     .filter((row) => row && value(row) !== null)
                     .map((row) => ({ x: row.epoch, y: value(row) })),
             }));
-        charts.loss.setSeries(series((row) => row.train_loss));
+        charts.setLoss(series((row) => row.train_loss));
         charts.accuracy.setSeries(series((row) => row.test_accuracy));
     });
 

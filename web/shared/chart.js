@@ -27,6 +27,23 @@ function dataset(series, type) {
     };
 }
 
+// Single points that stand out, each with a text of its own: { x, y, color, text }.
+function markedPoints(marks) {
+    const colors = marks.map((mark) => seriesColor(mark.color));
+    return {
+        label: "marks",
+        data: marks,
+        showLine: false,
+        borderColor: themeColor("ink"),
+        backgroundColor: colors,
+        pointStyle: "triangle",
+        pointRadius: 8,
+        pointHoverRadius: 9,
+        clip: false,
+        order: -1,
+    };
+}
+
 function axis(options, discrete) {
     const grid = themeColor("line");
     const ink = themeColor("ink-soft");
@@ -63,7 +80,8 @@ function describe(title, x, y) {
 }
 
 // { title, type: 'line' | 'bar', x, y, tall }; axes are { label, type, min, max, suggestedMin, suggestedMax, format }.
-// Returns { element, setSeries([{ label, color, dash, points: [{x, y}] }]), setLast(x) }. setLast fixes the end of the
+// Returns { element, setSeries([{ label, color, dash, points: [{x, y}] }], marks), setLast(x) }. Marks are in no table: the
+// caller says them in words (see markedPoints). setLast fixes the end of the
 // horizontal axis, so that live curves grow into it. x values are numbers, or texts if x.type is 'category'.
 export function createChart({ title, type = "line", x, y, tall = false, legend = true, signal }) {
     const canvas = h("canvas", { role: "img", "aria-label": describe(title, x, y) });
@@ -85,6 +103,7 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
     );
 
     let allSeries = [];
+    let allMarks = [];
     const hiddenLabels = new Set();
     let chart = null;
 
@@ -107,7 +126,7 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
                     tooltip: {
                         callbacks: {
                             title: (items) => `${x.label}: ${items[0]?.label ?? ""}`,
-                            label: (item) => `${item.dataset.label}: ${(y.format ?? compact)(item.raw.y)}`,
+                            label: (item) => item.raw.text ?? `${item.dataset.label}: ${(y.format ?? compact)(item.raw.y)}`,
                         },
                     },
                 },
@@ -122,6 +141,7 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
         chart.data.datasets = allSeries
             .filter((series) => !hiddenLabels.has(series.label))
             .map((series) => dataset(series, type));
+        if (allMarks.length > 0) chart.data.datasets.push(markedPoints(allMarks));
         chart.update("none");
         if (details.open) fillTableSoon();
     });
@@ -180,10 +200,11 @@ export function createChart({ title, type = "line", x, y, tall = false, legend =
         setLast(position) {
             x.max = position;
         },
-        setSeries(series) {
+        setSeries(series, marks = []) {
             const changed =
                 series.length !== allSeries.length || series.some((one, index) => one.label !== allSeries[index].label);
             allSeries = series;
+            allMarks = marks;
             if (legend && changed) drawLegend();
             draw();
         },

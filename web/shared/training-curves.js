@@ -1,12 +1,13 @@
 // Loss and accuracy by epoch: two charts side by side.
 
 import { get } from "./api.js";
+import { bumpsText, findBumps } from "./bumps.js";
 import { createChart } from "./chart.js";
 import { h } from "./dom.js";
 import { fixed } from "./format.js";
 
 // The two charts, without data. limits: { loss, accuracy }, the options of the vertical axes that replace the defaults.
-// Returns { element, loss, accuracy, setLast(epochs) }.
+// Returns { element, setLoss(series), accuracy, setLast(epochs) }. setLoss also marks where a loss jumped, and says so.
 export function createCurveCharts(signal, { loss: lossLimits, accuracy: accuracyLimits }) {
     const chart = (title, y) =>
         createChart({
@@ -17,10 +18,25 @@ export function createCurveCharts(signal, { loss: lossLimits, accuracy: accuracy
             y: { format: (value) => fixed(value, 4), ...y },
         });
     const loss = chart("Training loss", { label: "cross-entropy", min: 0, ...lossLimits });
+    const says = h("p", { class: "hint", hidden: true });
     const accuracy = chart("Test accuracy", { label: "share of test examples", max: 1, ...accuracyLimits });
     return {
-        element: h("div", { class: "pair" }, loss.element, accuracy.element),
-        loss,
+        element: h("div", null, h("div", { class: "pair" }, loss.element, accuracy.element), says),
+        setLoss(series) {
+            const found = series.map((one) => ({ ...one, bumps: findBumps(one.points) }));
+            const marks = found.flatMap(({ label, color, bumps }) =>
+                bumps.map(({ peak, top }) => ({
+                    color,
+                    x: peak,
+                    y: Math.min(top, lossLimits?.max ?? Infinity),
+                    text: `${label}: jumped to ${fixed(top, 4)}`,
+                })),
+            );
+            loss.setSeries(series, marks);
+            const text = bumpsText(found);
+            says.hidden = text === "";
+            if (says.textContent !== text) says.textContent = text;
+        },
         accuracy,
         setLast(epochs) {
             loss.setLast(epochs);
@@ -45,7 +61,7 @@ export function createTrainingCurves(signal) {
     }
     function epoch(row) {
         rows[row.epoch] = row;
-        charts.loss.setSeries([{ label: "training loss", color: 2, points: points("train_loss") }]);
+        charts.setLoss([{ label: "training loss", color: 2, points: points("train_loss") }]);
         charts.accuracy.setSeries([{ label: "test accuracy", color: 2, points: points("test_accuracy") }]);
     }
     return {
