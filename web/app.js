@@ -69,7 +69,7 @@ function showContents() {
                 "p",
                 { class: "lead" },
                 "Every number on these pages is computed by the program behind them, now, on this machine. " +
-                    "The same seed gives the numbers PyTorch gives; the line under each button does the same from a terminal.",
+                    "The same seed draws the weights, data and batches that PyTorch draws; the line under each button does the same from a terminal.",
             ),
             h("ol", { class: "cards" }, chapters.map(card)),
             h("ul", { class: "cards plain" }, extraPages.map(card)),

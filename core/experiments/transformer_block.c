@@ -51,7 +51,9 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Heads",
-     .meaning = "The number of attention heads, each with its share of the width.",
+     .meaning = "The number of attention heads; each projects the whole width to queries, keys and values of "
+                "width / "
+                "heads numbers.",
      .minimum = 1,
      .maximum = 64,
      .default_number = 4},

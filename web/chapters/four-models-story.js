@@ -37,7 +37,7 @@ export function fourModelsStory() {
                 "p",
                 null,
                 "In PyTorch 1.13 the LSTM ends where it began with seeds 0, 1 and 2, no better than a coin, and with seed 7 it gets nearly every example right. Nothing differs but the random start: the same cells, the same data, the same number of steps. " +
-                    "At the start the forget gates are near one half, so a sign from step 0 is halved about fifty-nine times before it reaches the answer, and the gradient on its way back is too. What arrives is smaller than the rounding of what is added to it. Now and then training stumbles on weights that hold a gate open wide enough for a trace to survive; from there it goes quickly, and from anywhere else there is nothing to hold on to.",
+                    "At the start the forget gates are near one half, so a sign from step 0 shrinks at every step before it reaches the answer, and the gradient on its way back does too: over the fifty-nine steps it is halved forty times (\u201cHow far a gradient reaches\u201d measures it). What arrives is smaller than the rounding of what is added to it. Now and then training stumbles on weights that hold a gate open wide enough for a trace to survive; from there it goes quickly, and from anywhere else there is nothing to hold on to.",
             ),
             h(
                 "p",
@@ -58,7 +58,7 @@ export function fourModelsStory() {
                 "p",
                 null,
                 "With one seed this program and PyTorch begin with the same weights, see the same batches, and agree on the first losses to about seven digits. Over sixty steps of recurrence and two thousand updates, rounding grows: the last digits of the RNN\u2019s and the LSTM\u2019s results depend on it, and late in training two equally correct programs, or PyTorch on two machines, can part ways by more than that, as an RNN\u2019s loss jumps at one epoch here and at another there. What a kind of model can do and what it cannot stays the same. " +
-                    "Attention has no such chain and ends within a few thousandths. This program always gives the same bits for the same seed on the same machine.",
+                    "Attention has no such chain: its losses agree for longer, and its accuracy ends within a few thousandths. This program always gives the same bits for the same seed on the same machine.",
             ),
         ),
     ];

@@ -77,7 +77,7 @@ export function mount(root, page) {
             h(
                 "p",
                 null,
-                "On its way from the last step to the first, the RNN\u2019s gradient is multiplied by one and the same kind of matrix, once a step. With fresh weights each of those factors shrinks it, and fifty-nine shrinkings leave less than the noise of the arithmetic. The LSTM adds a path through its cells, but its gates start half closed, and the product is as small.",
+                "On its way from the last step to the first, the RNN\u2019s gradient is multiplied by one and the same kind of matrix, once a step. With fresh weights each of those fifty-nine factors shrinks it, by about 0.63 on average: with seed 0 it is halved thirty-nine times in all, and what is left is less than the noise of the arithmetic. The LSTM adds a path through its cells, but its gates start half closed, and its gradient is halved forty times.",
             ),
             h(
                 "p",

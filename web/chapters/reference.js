@@ -224,7 +224,7 @@ function conceptTable({ reach, cost, shuffle, scaling }) {
             shuffle ? `shuffled without it, the output moves by ${scientific(shuffle.max_difference, 1)}` : dash,
         ],
         ["causal mask", "minus infinity for the future, so that its weight is exactly zero", ""],
-        ["head", "one of several attentions side by side, each over its own slice of the width", ""],
+        ["head", "one of several attentions side by side; each projects the whole width to queries, keys and values of its own, narrower than one head\u2019s would be", ""],
         [
             "T\u00b2",
             "every step meets every other, so memory grows with the square of the length",
