@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* However small they are: every list and every check reads a row for each. */
+enum { OWN_DATASETS = 50, STUDENTS_DATASETS = 2000, DATASETS_READ = 100000 };
+
 enum { MEGABYTE = 1 << 20 };
 
 static bool is_limited(const struct caller *caller) {
@@ -78,16 +81,28 @@ bool limits_check_data(const struct student_limits *limits, const struct caller 
     size_t count = 0;
     size_t used = 0;
     size_t used_by_all = 0;
+    size_t own = 0;
+    size_t of_all = 0;
     if (!is_limited(caller))
         return true;
-    if (!datasets_list(datasets, &records, &count, error))
+    if (!datasets_list(datasets, NULL, DATASETS_READ, &records, &count, error))
         return false;
     for (size_t i = 0; i < count; i++) {
-        used += strcmp(records[i].owner, caller->owner) == 0 ? records[i].size_bytes : 0;
-        used_by_all += strcmp(records[i].owner, OWNER_LECTURER) != 0 ? records[i].size_bytes : 0;
+        bool is_own = strcmp(records[i].owner, caller->owner) == 0;
+        bool is_students = strcmp(records[i].owner, OWNER_LECTURER) != 0;
+        own += is_own;
+        of_all += is_students;
+        used += is_own ? records[i].size_bytes : 0;
+        used_by_all += is_students ? records[i].size_bytes : 0;
         dataset_record_clear(&records[i]);
     }
     free(records);
+    if (own >= OWN_DATASETS)
+        return error_set(error, ERROR_LIMIT, "you may have %d data sets; delete one first", OWN_DATASETS);
+    if (of_all >= STUDENTS_DATASETS)
+        return error_set(error, ERROR_LIMIT,
+                         "all students together may have %d data sets; one must be deleted",
+                         STUDENTS_DATASETS);
     size_t limit = limits_find_data(limits, caller);
     if (used + size > limit)
         return error_set(error, ERROR_LIMIT,

@@ -58,35 +58,43 @@ static void write_dataset(struct text *text, const struct request *request,
     json_write_end_object(text);
 }
 
-static bool has_name(const struct dataset_record *records, size_t count, const char *name) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(records[i].name, name) == 0)
-            return true;
-    return false;
+/* A drawn task is hidden by a data set of its name, which was uploaded before the task existed. */
+static void write_drawn_tasks(struct text *text, const struct service *service) {
+    for (size_t i = 0; task_makers[i]; i++) {
+        struct dataset_record given;
+        if (datasets_find(service->datasets, task_makers[i]->name, &given, NULL))
+            dataset_record_clear(&given);
+        else
+            write_drawn(text, task_makers[i]);
+    }
 }
 
-/* A drawn task is hidden by a data set of its name, which was uploaded before the task existed. */
+/* The drawn tasks come before the first page of the others. */
 void api_datasets_list(struct request *request) {
+    const struct parameter_set *query = &request->query;
+    const char *after = parameter_is_set(query, "after") ? parameter_text(query, "after") : NULL;
+    size_t limit = (size_t)parameter_integer(query, "limit");
     struct dataset_record *records = NULL;
     struct error error = {0};
     struct text text = {0};
     size_t count = 0;
-    if (!datasets_list(request->service->datasets, &records, &count, &error)) {
+    /* One more than asked for, to see if there is a next page. */
+    if (!datasets_list(request->service->datasets, after, limit + 1, &records, &count, &error)) {
         response_set_error(&request->response, &error);
         return;
     }
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "datasets");
-    for (size_t i = 0; task_makers[i]; i++)
-        if (!has_name(records, count, task_makers[i]->name))
-            write_drawn(&text, task_makers[i]);
-    for (size_t i = 0; i < count; i++) {
+    if (!after)
+        write_drawn_tasks(&text, request->service);
+    for (size_t i = 0; i < count && i < limit; i++)
         write_dataset(&text, request, &records[i]);
-        dataset_record_clear(&records[i]);
-    }
-    free(records);
     json_write_end_array(&text);
+    json_write_string(&text, "next", count > limit ? records[limit - 1].name : NULL);
     json_write_end_object(&text);
+    for (size_t i = 0; i < count; i++)
+        dataset_record_clear(&records[i]);
+    free(records);
     response_set_json(&request->response, 200, &text);
 }
 

@@ -125,6 +125,21 @@ static const struct parameter_declaration datasets_query[] = {
      .length_maximum = DATASET_NAME_MAXIMUM},
 };
 
+static const struct parameter_declaration dataset_list_query[] = {
+    {.name = "limit",
+     .type = PARAMETER_INTEGER,
+     .title = "At most",
+     .meaning = "At most this many data sets, besides the drawn ones.",
+     .minimum = 1,
+     .maximum = 1000,
+     .default_number = 1000},
+    {.name = "after",
+     .type = PARAMETER_TEXT,
+     .title = "After",
+     .meaning = "Only data sets that come after this name; next of the page before.",
+     .length_maximum = DATASET_NAME_MAXIMUM},
+};
+
 static const struct parameter_declaration examples_query[] = {
     {.name = "split",
      .type = PARAMETER_CHOICE,
@@ -211,8 +226,9 @@ static const struct route routes[] = {
     {METHOD_GET, "/api/experiments", api_experiments_list,
      "Every experiment with the schema of its parameters", .needs = NEEDS_NOTHING, .success_status = 200,
      .response_schema = "ExperimentList"},
-    {METHOD_GET, "/api/datasets", api_datasets_list, "The data sets", .needs = NEEDS_READ,
-     .flags = ROUTE_READ, .success_status = 200, .response_schema = "DatasetList"},
+    {METHOD_GET, "/api/datasets", api_datasets_list,
+     "The data sets: those that attnlab draws, then the users' by name", .needs = NEEDS_READ,
+     QUERY(dataset_list_query), .flags = ROUTE_READ, .success_status = 200, .response_schema = "DatasetList"},
     {METHOD_POST, "/api/datasets", api_datasets_create, "Adds a data set; the body is the file",
      .needs = NEEDS_RUN, .flags = ROUTE_BACKGROUND | ROUTE_SLOW, QUERY(datasets_query), .body = BODY_DATASET,
      .success_status = 201, .response_schema = "Dataset", .may_conflict = true},

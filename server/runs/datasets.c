@@ -114,9 +114,9 @@ bool datasets_add(struct datasets *datasets, const char *name, enum format forma
     return ok;
 }
 
-bool datasets_list(struct datasets *datasets, struct dataset_record **list, size_t *count,
-                   struct error *error) {
-    return datasets->store->list_datasets(datasets->store, list, count, error);
+bool datasets_list(struct datasets *datasets, const char *after, size_t limit, struct dataset_record **list,
+                   size_t *count, struct error *error) {
+    return datasets->store->list_datasets(datasets->store, after, limit, list, count, error);
 }
 
 bool datasets_find(struct datasets *datasets, const char *name, struct dataset_record *record,

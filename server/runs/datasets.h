@@ -45,8 +45,9 @@ bool datasets_check_name(const char *name, struct error *error);
  * clears. */
 bool datasets_add(struct datasets *datasets, const char *name, enum format format, const void *bytes,
                   size_t size, const char *owner, struct dataset_record *record, struct error *error);
-bool datasets_list(struct datasets *datasets, struct dataset_record **list, size_t *count,
-                   struct error *error);
+/* As struct store's list_datasets. */
+bool datasets_list(struct datasets *datasets, const char *after, size_t limit, struct dataset_record **list,
+                   size_t *count, struct error *error);
 bool datasets_find(struct datasets *datasets, const char *name, struct dataset_record *record,
                    struct error *error);
 /* As struct store's delete_dataset. */

@@ -147,7 +147,7 @@ static bool read_samples(struct sqlite_store *self, struct error *error) {
               store->list_runs(store, &newest, &runs, &run_count, error) &&
               store->list_unfinished_runs(store, &unfinished, &unfinished_count, error) &&
               store->list_comparisons(store, NULL, 1, &comparisons, &comparison_count, error) &&
-              store->list_datasets(store, &datasets, &dataset_count, error);
+              store->list_datasets(store, NULL, 1, &datasets, &dataset_count, error);
     run_records_free(runs, run_count);
     run_records_free(unfinished, unfinished_count);
     for (size_t i = 0; i < comparison_count; i++)

@@ -50,13 +50,14 @@ static void clear_dataset(void *record) {
 
 static const struct row_kind dataset_rows = {sizeof(struct dataset_record), read_dataset_row, clear_dataset};
 
-static bool store_list_datasets(struct store *store, struct dataset_record **datasets, size_t *count,
-                                struct error *error) {
+static bool store_list_datasets(struct store *store, const char *after, size_t limit,
+                                struct dataset_record **datasets, size_t *count, struct error *error) {
     struct connection *reader = &sqlite_store_of(store)->reader;
     bool ok = true;
     pthread_mutex_lock(&reader->mutex);
-    sqlite3_stmt *statement =
-        statement_bind(reader, error, "SELECT " DATASET_COLUMNS " FROM datasets ORDER BY name", "");
+    sqlite3_stmt *statement = statement_bind(
+        reader, error, "SELECT " DATASET_COLUMNS " FROM datasets WHERE name > ? ORDER BY name LIMIT ?", "tz",
+        after != NULL ? after : "", limit);
     struct row_list list = statement_list(reader, statement, &dataset_rows, &ok, error);
     pthread_mutex_unlock(&reader->mutex);
     *datasets = list.items;

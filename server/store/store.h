@@ -226,8 +226,9 @@ struct store {
     /* ERROR_CONFLICT if the name is taken. */
     bool (*add_dataset)(struct store *store, const struct dataset_record *dataset, const void *bytes,
                         struct error *error);
-    bool (*list_datasets)(struct store *store, struct dataset_record **datasets, size_t *count,
-                          struct error *error);
+    /* At most `limit`, by name, those after the name `after` (NULL: from the first). */
+    bool (*list_datasets)(struct store *store, const char *after, size_t limit,
+                          struct dataset_record **datasets, size_t *count, struct error *error);
     bool (*find_dataset)(struct store *store, const char *name, struct dataset_record *dataset,
                          struct error *error);
     /* A data set with these contents, whatever its name. `bytes` may be NULL, and is released with free(). */

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { Client, isNumber, longTraining, smallTraining, until, without } from "../support/client.js";
+import { Browser, Client, isNumber, longTraining, smallTraining, until, without } from "../support/client.js";
 import { repository, startDaemon } from "../support/daemon.js";
 
 let daemon, client;
@@ -230,6 +230,33 @@ test("a run that has not ended keeps its data set, and after that says that it w
     assert.match((await client.postProblem(409, `api/runs/${runs[0].id}/predictions`, question)).detail, /kept was deleted/);
     assert.equal((await upload("kept", "text/tab-separated-values", file)).status, 201);
     assert.ok(await client.get(`api/runs/${runs[0].id}/attention`));
+});
+
+test("data sets are listed in pages, by name", async () => {
+    const whole = await client.get("api/datasets");
+    assert.equal(whole.next, null);
+    const given = whole.datasets.filter(({ source }) => source === "given").map(({ name }) => name);
+    assert.deepEqual(given, [...given].sort());
+    assert.ok(given.length > 2);
+    const pages = [];
+    for (let after = ""; after !== null; ) {
+        const { datasets, next } = await client.get(`api/datasets?limit=2${after && `&after=${after}`}`);
+        pages.push(...datasets);
+        after = next;
+    }
+    assert.deepEqual(pages, whole.datasets);
+});
+
+test("a student cannot add data sets without end, however small", async (t) => {
+    const guarded = await startDaemon({ args: ["--access", "token", "--students", "run"], env: { ATTNLAB_TOKEN: "correct-horse-battery" } });
+    t.after(() => guarded.stop());
+    const student = await new Browser(guarded.url).visit();
+    const add = (i) =>
+        student.fetch(`api/datasets?name=tiny${i}`, { method: "POST", headers: { "Content-Type": "text/csv" }, body: "text,label\na,1\nb,0\n" });
+    for (let i = 0; i < 50; i++) assert.equal((await add(i)).status, 201);
+    const refused = await add(50);
+    assert.equal(refused.status, 429);
+    assert.match((await refused.json()).detail, /you may have 50 data sets/);
 });
 
 test("an offset beyond the last example gives an empty table", async () => {

@@ -219,7 +219,7 @@ static void read_datasets(void) {
     struct dataset_record *list = NULL;
     size_t count = 0;
     char *value = NULL;
-    if (datasets_list(datasets, &list, &count, NULL)) {
+    if (datasets_list(datasets, NULL, 100, &list, &count, NULL)) {
         for (size_t i = 0; i < count; i++) {
             struct data_source source = datasets_source(datasets);
             const struct dataset *found = source.find_dataset(source.owner, list[i].name, NULL);
