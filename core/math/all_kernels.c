@@ -11,7 +11,7 @@
 #include "core/math/tile_kernels.h"
 
 const struct kernels IN_SET(kernels) = {
-    .name = LANES_NAME,
+    .name = LANES_STRING(LANES_SET),
     .hyperbolic_tangent = IN_SET(hyperbolic_tangent),
     .softmax_rows = IN_EIGHT_LANES(softmax_rows),
     .softmax_rows_backward = IN_EIGHT_LANES(softmax_rows_backward),

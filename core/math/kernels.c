@@ -2,8 +2,9 @@
 #include "core/math/kernels.h"
 
 const struct kernels *kernels_choose(void) {
+    const enum lane_set chosen = lane_set_chosen();
 #define TRY(set, runs)                                                                                       \
-    if (runs)                                                                                                \
+    if (chosen == lane_set_##set)                                                                            \
         return &kernels_##set;
     TRY_FAST_SETS(TRY)
 #undef TRY

@@ -2,8 +2,7 @@
  *
  * A kernel is written once, over the lanes of core/math/lanes/lanes.h; the Makefile compiles every file
  * *_kernels.c for each set that the compiler's target has: AVX2, AVX-512, NEON, and plain C for every other
- * processor. Which table a machine runs is chosen once, when a model is opened, and handed down as a pointer;
- * nothing global changes.
+ * processor. Which table a machine runs is chosen once, when a model is opened, and handed down as a pointer.
  *
  * A new kernel needs a line here and in all_kernels.c, a declaration and a definition in the two files of its
  * family (recurrent, softmax, parameter, block, tile, score, attention head), and a plain loop in
@@ -35,7 +34,7 @@ struct adam_factors {
 };
 
 struct kernels {
-    const char *name;
+    const char *name; /* of the set of lanes: "avx2" */
 
     /* In place over `count` floats. */
     void (*hyperbolic_tangent)(float *values, size_t count);
@@ -116,7 +115,8 @@ struct kernels {
                       const struct adam_factors *factors);
 };
 
-/* The fastest table that this processor can run. */
+/* The table of the set of lanes that this process runs: the fastest, or the one that was selected
+ * (core/math/lanes/sets.h). */
 const struct kernels *kernels_choose(void);
 
 /* kernels_plain, kernels_avx2, kernels_avx512 and kernels_neon, as far as the compiler's target has them.

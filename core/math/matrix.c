@@ -58,8 +58,9 @@ bool matrix_reserve(size_t count, struct error *error) {
 }
 
 static const struct matrix_kernels *choose_kernels(void) {
+    const enum lane_set chosen = lane_set_chosen();
 #define TRY(set, runs)                                                                                       \
-    if (runs)                                                                                                \
+    if (chosen == lane_set_##set)                                                                            \
         return &matrix_kernels_##set;
     TRY_FAST_SETS(TRY)
 #undef TRY

@@ -21,8 +21,9 @@ size_t convolution_padding_before(size_t extent, size_t stride) {
 }
 
 const struct convolution_kernels *convolution_kernels_choose(void) {
+    const enum lane_set chosen = lane_set_chosen();
 #define TRY(set, runs)                                                                                       \
-    if (runs)                                                                                                \
+    if (chosen == lane_set_##set)                                                                            \
         return &convolution_kernels_##set;
     TRY_FAST_SETS(TRY)
 #undef TRY

@@ -5,7 +5,7 @@
 #ifndef ATTNLAB_CORE_MATH_LANES_LANES_H
 #define ATTNLAB_CORE_MATH_LANES_LANES_H
 
-/* A set defines LANES, how many floats there are; LANES_SET, the suffix of its functions, and LANES_NAME;
+/* A set defines LANES, how many floats there are; LANES_SET, its name and the suffix of its functions;
  * LANES_EIGHT_SET, the set of eight lanes that takes over where the order of a sum must not change; the types
  *
  *   lanes         the floats

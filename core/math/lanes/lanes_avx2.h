@@ -8,7 +8,6 @@
 #define LANES           8
 #define LANES_SET       avx2
 #define LANES_EIGHT_SET avx2
-#define LANES_NAME      "AVX2"
 /* Results that a product keeps in registers: twelve of sixteen. */
 #define LANES_BLOCK_ROWS 6
 /* 2^x is exact down to here; below it is 0. */

@@ -9,7 +9,6 @@
 #define LANES           16
 #define LANES_SET       avx512
 #define LANES_EIGHT_SET avx2
-#define LANES_NAME      "AVX-512"
 /* Results that a product keeps in registers: sixteen of thirty-two. */
 #define LANES_BLOCK_ROWS 8
 /* 2^x is 0 below -150. */

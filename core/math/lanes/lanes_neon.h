@@ -9,7 +9,6 @@
 #define LANES           8
 #define LANES_SET       neon
 #define LANES_EIGHT_SET neon
-#define LANES_NAME      "NEON"
 /* Results that a product keeps in registers: twenty-four of thirty-two. */
 #define LANES_BLOCK_ROWS  6
 #define LANES_LEAST_POWER (-127)

@@ -11,7 +11,6 @@
 #define LANES             8
 #define LANES_SET         plain
 #define LANES_EIGHT_SET   plain
-#define LANES_NAME        "plain"
 #define LANES_LEAST_POWER (-127)
 
 typedef struct {

@@ -33,4 +33,22 @@
     TRY_FAST_SETS(TRY)                                                                                       \
     TRY(plain, true)
 
+/* lane_set_plain, lane_set_avx2, ... */
+#define LANE_SET_ENUMERATOR(set) lane_set_##set,
+enum lane_set { FOR_EVERY_SET(LANE_SET_ENUMERATOR) LANE_SETS };
+
+/* The set that this process runs: the fastest that was compiled and that this processor has, unless another
+ * was selected. */
+enum lane_set lane_set_chosen(void);
+
+/* Selects the set of this name for the whole process, so that the bits of every product and kernel are those
+ * that the set gives. Returns false, and changes nothing, if this processor does not run it. Like the number
+ * of the library's threads (core/math/matrix.h) this is a setting of the process, not of a run: call it
+ * before there are other threads. */
+bool lane_set_select(const char *name);
+
+/* The names of the sets that this processor runs, the fastest first, NULL-terminated: "avx512", "avx2", ...
+ */
+void lane_set_list(const char *names[LANE_SETS + 1]);
+
 #endif
