@@ -161,12 +161,12 @@ compile_commands.json: ## write the compiler's command for each file, for clangd
 # --- tests -----------------------------------------------------------------------------------------------------
 
 test: test-deps all unit-programs ## run every test: unit, API, browser, and PyTorch itself if it is installed
-	tests/run --build $(BUILD) unit api browser reference
+	tests/run --build $(BUILD) unit kernels api browser reference
 
 unit-programs: $(UNIT_PROGRAMS)
 
-unit: unit-programs ## run the unit tests
-	tests/run --build $(BUILD) unit
+unit: unit-programs ## run the unit tests, the numeric ones on every set of kernels that the machine has
+	tests/run --build $(BUILD) unit kernels
 
 # Tests the kernels for NEON, and the training that uses them, on any machine: with a cross compiler, aarch64 libraries
 # in a separate folder, and qemu. AARCH64_TESTS is an extended regular expression for the names of the unit programs.

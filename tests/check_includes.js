@@ -37,7 +37,7 @@ server/http             core  core/parameters  server/access  server/runs  serve
 server/api              core/*  server/http  server/access  server/runs  server/formats  server/store  server/system
 server/commands         core/*  server/*  <pthread.h>
 tests/reference         core/*
-tests/unit
+tests/unit              core/math/lanes
 tests/unit/core         core/*  tests/*  <pthread.h>
 tests/unit/server       core/*  server/*  tests/*  <jansson.h>  <pthread.h>  <hdf5.h>
 tests/bench             core/*  tests/*

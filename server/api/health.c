@@ -1,4 +1,5 @@
 /* The service's health, for people and for Docker; and its counters, for Prometheus. */
+#include "core/math/kernels.h"
 #include "server/api/api.h"
 #include "server/formats/json_writer.h"
 #include "server/system/version.h"
@@ -15,6 +16,7 @@ void api_health_get(struct request *request) {
     json_write_begin_object(&text, NULL);
     json_write_string(&text, "status", "ok");
     json_write_string(&text, "version", ATTNLAB_VERSION);
+    json_write_string(&text, "kernels", kernels_choose()->name);
     json_write_integer(&text, "workers", (int64_t)counts.workers);
     json_write_integer(&text, "running", (int64_t)counts.by_state[RUN_RUNNING]);
     json_write_integer(&text, "queued", (int64_t)counts.by_state[RUN_QUEUED]);

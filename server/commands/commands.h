@@ -14,6 +14,11 @@ int command_serve(int count, char *const *arguments);
 int command_run(int count, char *const *arguments);
 int command_health(int count, char *const *arguments);
 
+/* Selects the kernels that the options name, for the whole process: call it before there are other threads.
+ * ERROR_INVALID, with the names of those that this machine has, if it lacks them. */
+struct options;
+bool command_select_kernels(const struct options *options, struct error *error);
+
 /* Prints the error and returns the matching exit status. */
 int command_fail(const struct error *error);
 

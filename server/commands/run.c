@@ -49,7 +49,8 @@ static void show_progress(void *owner, size_t done, size_t total, const char *un
 }
 
 static void print_experiments(void) {
-    printf("attnlab run EXPERIMENT [--name value ...] [--json] [--data DIR] [--workers N]\n\n");
+    printf(
+        "attnlab run EXPERIMENT [--name value ...] [--json] [--data DIR] [--workers N] [--kernels SET]\n\n");
     for (size_t i = 0; experiment_table[i]; i++)
         printf("  %-20s %s\n", experiment_table[i]->name, experiment_table[i]->summary);
     printf("\nattnlab run EXPERIMENT --help lists its parameters.\n");
@@ -65,8 +66,8 @@ static void print_choices(const struct parameter_declaration *declaration) {
 }
 
 static void print_parameters(const struct experiment *experiment) {
-    printf("attnlab run %s [--name value ...] [--json] [--data DIR] [--workers N]\n%s\n\n", experiment->name,
-           experiment->summary);
+    printf("attnlab run %s [--name value ...] [--json] [--data DIR] [--workers N] [--kernels SET]\n%s\n\n",
+           experiment->name, experiment->summary);
     for (size_t i = 0; i < experiment->parameter_count; i++) {
         const struct parameter_declaration *declaration = &experiment->parameters[i];
         char meaning[PARAMETER_MEANING_SIZE];
@@ -95,7 +96,7 @@ struct run_arguments {
 
 /* Whether the argument is an option of the service that also applies here, and not a parameter. */
 static bool is_option(const char *argument) {
-    static const char *const names[] = {"--data", "--workers"};
+    static const char *const names[] = {"--data", "--workers", "--kernels"};
     size_t length = strcspn(argument, "=");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && strncmp(argument, names[i], length) == 0)
@@ -263,7 +264,8 @@ int command_run(int count, char *const *arguments) {
             return 0;
         }
     }
-    if (!read_options(&options, count - 1, arguments + 1, &error))
+    if (!read_options(&options, count - 1, arguments + 1, &error) ||
+        !command_select_kernels(&options, &error))
         return command_fail(&error);
     if (!matrix_reserve(options.workers > 0 ? options.workers : workers_default_count(), &error))
         return command_fail(&error);

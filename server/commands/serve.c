@@ -126,7 +126,7 @@ int command_serve(int count, char *const *arguments) {
             return 0;
         }
     }
-    if (!options_read(&options, count, arguments, &error))
+    if (!options_read(&options, count, arguments, &error) || !command_select_kernels(&options, &error))
         return command_fail(&error);
     raise_descriptor_limit();
     take_signals(&ending);

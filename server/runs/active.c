@@ -96,6 +96,7 @@ static void change_active_run(const struct change *change) {
     } else {
         change->run->record.state = record->state;
         change->run->record.started_ms = record->started_ms;
+        memcpy(change->run->record.kernels, record->kernels, sizeof record->kernels);
     }
     pthread_mutex_unlock(&runs->mutex);
 }

@@ -54,6 +54,7 @@ void run_write_json(struct text *text, const char *key, const struct run_record 
     write_time(text, "created_at", run->created_ms);
     write_time(text, "started_at", run->started_ms);
     write_time(text, "finished_at", run->finished_ms);
+    json_write_string(text, "kernels", run->kernels[0] != '\0' ? run->kernels : NULL);
     json_write_raw(text, "result", has_result ? run->result_json : NULL);
     if (run_record_lacks_result(run))
         json_write_boolean(text, "result_omitted", true);

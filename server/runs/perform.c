@@ -5,6 +5,7 @@
  * left to the next one, so that a step never waits for the disk. */
 #include "server/runs/perform.h"
 
+#include "core/math/kernels.h"
 #include "core/model/models.h"
 #include "server/formats/json_writer.h"
 #include "server/runs/active.h"
@@ -185,6 +186,16 @@ static void count_attempt(const struct runs *runs, struct run_record *record) {
     record->attempted_ms = now;
 }
 
+/* Notes the kernels that the run goes on with, unless they are those it had last. */
+static void note_kernels(struct run_record *record) {
+    const char *name = kernels_choose()->name, *comma = strrchr(record->kernels, ',');
+    const char *last = comma != NULL ? comma + 2 : record->kernels;
+    size_t length = strlen(record->kernels);
+    if (strcmp(last, name) != 0)
+        snprintf(record->kernels + length, sizeof record->kernels - length, "%s%s", length > 0 ? ", " : "",
+                 name);
+}
+
 /* Marks the run as running: in the store, for readers, and in memory. */
 static bool mark_running(struct work *work, struct error *error) {
     struct runs *runs = work->runs;
@@ -196,6 +207,7 @@ static bool mark_running(struct work *work, struct error *error) {
     if (!ok)
         return false;
     count_attempt(runs, &record);
+    note_kernels(&record);
     if (record.started_ms == 0)
         record.started_ms = clock_wall_ms();
     ok = run_record_set_state(&record, RUN_RUNNING, error) &&

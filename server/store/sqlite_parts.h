@@ -25,7 +25,7 @@ bool sqlite_events_insert(struct connection *writer, const struct event_record *
 #define RUN_COLUMNS                                                                                          \
     "id, experiment, name, parameters, state, progress_done, progress_total, progress_unit, created_ms,"     \
     " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
-    " attempts, attempted_ms, dataset, network"
+    " attempts, attempted_ms, dataset, network, kernels"
 extern const struct row_kind sqlite_run_rows;
 /* Rows of one column that become a char[ID_SIZE]. */
 extern const struct row_kind sqlite_id_rows;

@@ -37,22 +37,23 @@ static bool read_run(sqlite3_stmt *row, void *record, struct error *error) {
     run->attempted_ms = sqlite3_column_int64(row, 18);
     run->dataset_digest = column_text(row, 19, &ok, error);
     column_short_text(row, 20, run->network, sizeof run->network);
+    column_short_text(row, 21, run->kernels, sizeof run->kernels);
     return ok;
 }
 
 static bool insert_run(struct connection *writer, const struct run_record *run, struct error *error) {
     return STATEMENT_EXECUTE(writer, error,
                              "INSERT INTO runs (" RUN_COLUMNS ", size_bytes)"
-                             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                              "tttti"
                              "zztiii"
-                             "tttzztzittz",
+                             "tttzztzitttz",
                              run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state,
                              run->progress_done, run->progress_total, run->progress_unit, run->created_ms,
                              run->started_ms, run->finished_ms, run->result_json, run->error,
                              run->comparison[0] != '\0' ? run->comparison : NULL, run->comparison_variant,
                              run->comparison_seed, run->owner, run->attempts, run->attempted_ms,
-                             run->dataset_digest, run->network, (size_t)RUN_ROW_BYTES);
+                             run->dataset_digest, run->network, run->kernels, (size_t)RUN_ROW_BYTES);
 }
 
 /* A data set may be deleted between the check of a run's parameters and this transaction. */
@@ -117,10 +118,10 @@ static bool store_update_run(struct store *store, const struct run_record *run, 
         &self->writer, error,
         "UPDATE runs SET state = ?, progress_done = ?, progress_total = ?, progress_unit = ?, started_ms = ?,"
         " finished_ms = ?, result = ?, error = ?, attempts = ?,"
-        " attempted_ms = ?, network = ? WHERE id = ?",
-        "izztiittzitt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
+        " attempted_ms = ?, network = ?, kernels = ? WHERE id = ?",
+        "izztiittzittt", (int64_t)run->state, run->progress_done, run->progress_total, run->progress_unit,
         run->started_ms, run->finished_ms, is_large ? NULL : run->result_json, run->error, run->attempts,
-        run->attempted_ms, run->state == RUN_QUEUED ? run->network : "", run->id);
+        run->attempted_ms, run->state == RUN_QUEUED ? run->network : "", run->kernels, run->id);
     bool ok = statement_run(&self->writer, statement, &changes, error);
     if (ok && changes == 0)
         ok = error_set(error, ERROR_MISSING, "there is no run %s", run->id);

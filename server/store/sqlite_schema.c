@@ -89,6 +89,8 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     "CREATE TRIGGER usage_of_deleted_dataset AFTER DELETE ON datasets BEGIN"
     " UPDATE usage SET bytes = bytes - length(old.bytes) WHERE owner = old.owner;"
     " DELETE FROM usage WHERE owner = old.owner AND bytes <= 0; END;",
+    /* 10: the kernels that a run was computed with */
+    "ALTER TABLE runs ADD COLUMN kernels TEXT NOT NULL DEFAULT '';",
 };
 
 /* The SQL function dataset_digest(format, bytes). */

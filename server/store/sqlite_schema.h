@@ -4,7 +4,7 @@
 
 #include "server/store/sqlite_connection.h"
 
-enum { STORE_SCHEMA_VERSION = 9 }; /* the version that this program writes */
+enum { STORE_SCHEMA_VERSION = 10 }; /* the version that this program writes */
 
 /* Migrates the database to `version`, with one transaction per step. Only tests pass anything but
  * STORE_SCHEMA_VERSION. */

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NETWORK_SIZE = 33 };
+enum { NETWORK_SIZE = 33, KERNELS_SIZE = 64 };
 
 /* A run as stored and shown. The record owns its texts (malloc); only those marked may be NULL. */
 struct run_record {
@@ -46,6 +46,11 @@ struct run_record {
     /* A keyed digest of the network that the request came from, kept only while the run waits; "" if no limit
      * applies to it. */
     char network[NETWORK_SIZE];
+    /* The sets of kernels (core/math/lanes/sets.h) that the run was computed with, in their order, separated
+     * by
+     * ", ": more than one if it went on after a restart with others. "" before it begins, or if an older
+     * attnlab began it. */
+    char kernels[KERNELS_SIZE];
 };
 /* A larger result is stored apart, so that finding a run or listing many does not read it. Records come
  * without it; read_result returns it. */

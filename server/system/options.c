@@ -95,6 +95,9 @@ static const struct option option_table[] = {
      "name "
      "first, and never the lecturer's named ones; 0: all are kept",
      .default_value = "0", NUMBER(keep_runs, 0, 100000000)},
+    {"kernels", "avx512|avx2|neon|plain",
+     "the processor's instructions that all arithmetic but OpenBLAS's uses; sets differ in the last digits",
+     .default_note = "the fastest that the machine has", TEXT(kernels)},
     {"web", "DIR", "serve the page's files from this folder instead", .default_note = "the built-in page",
      TEXT(web), .check = check_web},
     {"host", "NAME[,NAME...]", "further host names that requests may use", .default_note = "none",

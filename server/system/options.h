@@ -36,14 +36,15 @@ struct student_limits {
 };
 
 struct options {
-    const char *listen; /* address:port */
-    const char *data;   /* the data directory */
-    size_t workers;     /* 0: one per core */
-    size_t memory_mb;   /* of all runs together; 0: half of the memory */
-    size_t disk_mb;     /* of the database; 0: what the disk has */
-    size_t keep_runs;   /* how many ended runs are kept; 0: all */
-    const char *web;    /* a folder served instead of the built-in page; NULL: none */
-    const char *host;   /* further host names of the service, separated by commas; NULL: none */
+    const char *listen;  /* address:port */
+    const char *data;    /* the data directory */
+    size_t workers;      /* 0: one per core */
+    size_t memory_mb;    /* of all runs together; 0: half of the memory */
+    size_t disk_mb;      /* of the database; 0: what the disk has */
+    size_t keep_runs;    /* how many ended runs are kept; 0: all */
+    const char *kernels; /* the name of a set of core/math/lanes/sets.h; NULL: the fastest */
+    const char *web;     /* a folder served instead of the built-in page; NULL: none */
+    const char *host;    /* further host names of the service, separated by commas; NULL: none */
     enum access_choice access;
     enum student_rights students;
     const char *token_file; /* NULL: the environment's token, or one created in the data directory */

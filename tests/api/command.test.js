@@ -31,6 +31,41 @@ test("--version prints the version, and --help the options", async () => {
     for (const option of ["--listen", "--data", "--workers", "--web", "health"]) assert.ok(stdout.includes(option), option);
 });
 
+test("--kernels chooses the processor's instructions, and a run says which it was computed with", async () => {
+    const data = path.join(folder, "kernels");
+    const start = async (kernels) => {
+        const daemon = await startDaemon({ data, args: ["--workers", "2", "--kernels", kernels] });
+        const client = new Client(daemon.url);
+        assert.equal((await client.get("api/health")).kernels, kernels);
+        return { daemon, client };
+    };
+    const { stderr } = await runProgram(["serve", "--kernels", "abacus"]);
+    const known = /that this machine has: (.*); got/.exec(stderr)[1].split(", ");
+    assert.equal(known.at(-1), "plain");
+    await assertFails(2, ["serve", "--kernels", "abacus"], /--kernels.*plain.*abacus/);
+    await assertFails(2, ["run", "train", "--kernels", known[0] === "neon" ? "avx2" : "neon"], /--kernels.*plain/);
+    await assertFails(2, ["serve"], /--kernels.*plain.*abacus/, { ATTNLAB_KERNELS: "abacus" });
+
+    let { daemon, client } = await start("plain");
+    const losses = async (id) => (await client.get(`api/runs/${id}/metrics`)).rows.at(-1).train_loss;
+    const whole = await client.run(smallTraining);
+    assert.equal(whole.kernels, "plain");
+    const plain = await losses(whole.id);
+    const cut = await client.create("api/runs", longTraining);
+    await client.events(`api/runs/${cut.id}/events`, { enough: (events) => events.some(({ event }) => event === "epoch") });
+    await daemon.stop();
+
+    ({ daemon, client } = await start(known[0]));
+    const again = await client.run({ ...smallTraining, name: "again" });
+    await until(async () => (await client.get(`api/runs/${cut.id}`)).state === "running", "the run goes on");
+    assert.equal(again.kernels, known[0]);
+    assert.ok(Math.abs((await losses(again.id)) - plain) < 1e-4, "the sets agree");
+    const both = (await client.get(`api/runs/${cut.id}`)).kernels;
+    assert.equal(both, known.length > 1 ? `plain, ${known[0]}` : "plain");
+    await client.post(`api/runs/${cut.id}/cancel`, {});
+    await daemon.stop();
+});
+
 test("a bad option exits with status 2 and says what is allowed", async () => {
     await assertFails(2, ["--nonsense"], /--listen.*--data/);
     await assertFails(2, ["serve", "--workers", "0"], /1 to/);
