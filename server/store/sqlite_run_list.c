@@ -72,8 +72,12 @@ static bool list_one_by_one(struct sqlite_store *store, const struct run_filter 
     if (!list(&store->bulk_reader, id_queries[choose_query(filter)], filter, &sqlite_id_rows, &ids, error))
         return false;
     struct run_record *records = calloc(ids.count + 1, sizeof *records);
-    bool ok = records != NULL || error_set_memory(error, ids.count * sizeof *records);
+    bool ok = true;
     size_t count = 0;
+    if (records == NULL) {
+        free(ids.items);
+        return error_set_memory(error, ids.count * sizeof *records);
+    }
     for (; ok && count < ids.count; count++) {
         const char *id = (const char *)ids.items + count * ID_SIZE;
         struct error failure = {0};
