@@ -170,8 +170,11 @@ static void mark_untouched(const struct layer_memory *memory) {
 static size_t touched_bytes(const struct layer_memory *memory) {
     size_t count = 0;
     for (size_t i = 0; i < 2; i++)
-        for (size_t j = 0; j < memory->counts[i]; j++)
-            count += memcmp(&memory->floats[i][j], &untouched, sizeof untouched) != 0;
+        for (size_t j = 0; j < memory->counts[i]; j++) {
+            uint32_t bits;
+            memcpy(&bits, &memory->floats[i][j], sizeof bits);
+            count += bits != untouched;
+        }
     return count * sizeof(float);
 }
 
