@@ -78,9 +78,9 @@ static size_t read_answer(int client, char *answer, size_t size, int patience_ms
 
 /* Checks that the answer, if any, has a status that attnlab or libmicrohttpd sends. */
 static void check_answer(const char *answer, size_t length) {
-    static const char *const statuses[] = {"100", "200", "201", "204", "304", "400", "403",
-                                           "404", "405", "409", "411", "413", "414", "415",
-                                           "421", "422", "429", "431", "501", "503", "505"};
+    static const char *const statuses[] = {"100", "200", "201", "204", "304", "400", "403", "404",
+                                           "405", "409", "411", "413", "414", "415", "417", "421",
+                                           "422", "429", "431", "501", "503", "505"};
     if (length == 0)
         return;
     if (length < 12 || memcmp(answer, "HTTP/1.", 7) != 0)
