@@ -73,9 +73,10 @@ static void build_transformer(struct model *model, const struct model_entry *ent
                                   .feedforward_width = options->feedforward_width,
                                   .activation = options->activation};
     add_input(model, options);
-    model_add_layer(model,
-                    position_adds(options->position) ? options->position->layer : &layer_unused_positions, "",
-                    0, NULL);
+    const struct layer_type *positions =
+        position_adds(options->position) ? options->position->layer : &layer_unused_positions;
+    model_add_layer(model, positions == &layer_learned_positions ? &layer_lab_positions : positions, "", 0,
+                    NULL);
     for (size_t i = 0; i < options->layers; i++)
         model_add_layer(model, &layer_encoder_block, options->layers == 1 ? "block" : block_names[i], 0,
                         &block);

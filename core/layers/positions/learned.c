@@ -3,6 +3,7 @@
 
 #include "core/layers/positions/position.h"
 #include "core/random/torch_init.h"
+#include "core/random/torch_random.h"
 
 #include <string.h>
 
@@ -14,6 +15,10 @@ static size_t describe(const struct layer *layer, struct tensor tensors[LAYER_MA
 
 static void initialise(const struct layer *layer, float *parameters, struct torch_generator *generator) {
     torch_init_positions(generator, layer->input.steps, layer->input.width, 0.02, parameters);
+}
+
+static void initialise_lab(const struct layer *layer, float *parameters, struct torch_generator *generator) {
+    torch_normal(generator, parameters, layer->input.steps * layer->input.width, 0, 0.02);
 }
 
 static void forward(const struct layer *layer, const float *parameters, const float *input, float *output,
@@ -51,11 +56,20 @@ const struct layer_type layer_learned_positions = {
     .backward = backward,
 };
 
+const struct layer_type layer_lab_positions = {
+    .name = "learned positions of the lab",
+    .output_shape = layer_same_shape,
+    .describe = describe,
+    .initialise = initialise_lab,
+    .forward = forward,
+    .backward = backward,
+};
+
 const struct layer_type layer_unused_positions = {
     .name = "positions, not used",
     .output_shape = layer_same_shape,
     .describe = describe,
-    .initialise = initialise,
+    .initialise = initialise_lab,
     .forward = copy_forward,
     .backward = layer_copy_backward,
 };

@@ -9,6 +9,10 @@
 
 extern const struct layer_type layer_learned_positions;
 
+/* The same in the lab's class, which draws by nn.init.normal_(pos, std=0.02) and not by randn(...) * 0.02: of
+ * fewer than 16 numbers PyTorch draws each in double, and then the two round differently. */
+extern const struct layer_type layer_lab_positions;
+
 /* For the lab's class without positions: the tensor exists and is drawn, but it is not added. */
 extern const struct layer_type layer_unused_positions;
 

@@ -97,6 +97,29 @@ START_TEST(learned_positions) {
 }
 END_TEST
 
+/* Fewer than 16 numbers: torch.manual_seed(3), then empty(1, 3, 2).normal_(0, 0.02), and randn(1, 3, 2) *
+ * 0.02. */
+START_TEST(few_positions_are_drawn_as_in_pytorch) {
+    static const float lab[] = {0.0160655212F,  0.00349666784F,  0.00177956186F,
+                                -0.0122743603F, 0.000923649059F, -0.0273651835F},
+                       chapter[] = {0.0160655212F,  0.0034966676F, 0.00177956186F,
+                                    -0.0122743603F, 0.000923649F,  -0.0273651835F};
+    static const struct {
+        const struct layer_type *type;
+        const float *expected;
+    } cases[] = {
+        {&layer_lab_positions, lab}, {&layer_unused_positions, lab}, {&layer_learned_positions, chapter}};
+    for (size_t i = 0; i < 3; i++) {
+        float drawn[6];
+        struct torch_generator generator;
+        struct layer layer = layer_make(cases[i].type, "", (struct layer_shape){3, 2}, 0, NULL);
+        torch_generator_seed(&generator, 3);
+        layer.type->initialise(&layer, drawn, &generator);
+        ck_assert_mem_eq(drawn, cases[i].expected, sizeof drawn);
+    }
+}
+END_TEST
+
 START_TEST(unused_positions_change_nothing) {
     struct layer layer = layer_make(&layer_unused_positions, "", (struct layer_shape){5, 3}, 0, NULL);
     struct layer_run run = layer_run_start(layer, 2);
@@ -261,6 +284,7 @@ static void add_tests(TCase *tests) {
     tcase_add_loop_test(tests, scalar_attention_equals_the_general_layers, 0, 12);
     tcase_add_test(tests, large_batches_equal_their_parts);
     tcase_add_test(tests, learned_positions);
+    tcase_add_test(tests, few_positions_are_drawn_as_in_pytorch);
     tcase_add_test(tests, unused_positions_change_nothing);
     tcase_add_test(tests, attention_weights_can_be_read);
 }
