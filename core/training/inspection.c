@@ -71,6 +71,19 @@ size_t inspection_memory_size(const struct model *model) {
     return arena.used;
 }
 
+bool inspection_measure(const struct parameter_set *parameters, const struct data_source *data, size_t *bytes,
+                        struct error *error) {
+    struct task_request request = setup_task_request(parameters);
+    struct task_summary summary;
+    if (!task_describe(&request, data, &summary, error))
+        return false;
+    struct model model =
+        setup_model(parameters, summary.sequence_length, summary.class_count, summary.vocabulary_maximum);
+    size_t inspected = inspection_memory_size(&model), task = setup_task_memory_size(&summary);
+    *bytes = inspected > SIZE_MAX - task ? SIZE_MAX : inspected + task;
+    return true;
+}
+
 static void label_steps(struct inspection *inspection) {
     for (size_t t = 0; t < inspection->setup.model.input.steps; t++) {
         char *label = inspection->step_text + t * STEP_LABEL_BYTES;
@@ -129,6 +142,10 @@ size_t inspection_test_example_count(const struct inspection *inspection) {
 
 size_t inspection_train_example_count(const struct inspection *inspection) {
     return inspection->setup.task->train.count;
+}
+
+size_t inspection_step_count(const struct inspection *inspection) {
+    return inspection->setup.model.input.steps;
 }
 
 size_t inspection_class_count(const struct inspection *inspection) {

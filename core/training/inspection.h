@@ -21,6 +21,11 @@ struct model;
  * overflows. */
 size_t inspection_memory_size(const struct model *model);
 
+/* The bytes that inspection_open would take for these parameters, examples included; SIZE_MAX if that
+ * overflows. Fails like task_describe. */
+bool inspection_measure(const struct parameter_set *parameters, const struct data_source *data, size_t *bytes,
+                        struct error *error);
+
 enum { INSPECTION_HEAD_MEAN = -1 };
 
 /* `parameters` are those of a train run, checked and complete. `stop` interrupts the drawing of the examples,
@@ -37,6 +42,8 @@ size_t inspection_weight_count(const struct inspection *inspection);
 size_t inspection_layer_count(const struct inspection *inspection);
 size_t inspection_head_count(const struct inspection *inspection);
 size_t inspection_test_example_count(const struct inspection *inspection);
+/* The length of the model's sequences. */
+size_t inspection_step_count(const struct inspection *inspection);
 size_t inspection_class_count(const struct inspection *inspection);
 const char *inspection_class_name(const struct inspection *inspection, size_t index);
 

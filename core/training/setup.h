@@ -25,6 +25,9 @@ struct model setup_model(const struct parameter_set *parameters, size_t sequence
 size_t setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
                          struct model *model);
 
+/* Returns the bytes that a task of these sizes takes; SIZE_MAX if that overflows. */
+size_t setup_task_memory_size(const struct task_summary *summary);
+
 struct setup {
     struct task *task;
     struct model model;

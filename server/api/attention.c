@@ -80,6 +80,20 @@ static bool write_matrix_json(struct request *request, const void *shown, struct
     return true;
 }
 
+static size_t labels_size(const char *const *labels, size_t count) {
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += ANSWER_ESCAPED * strlen(labels[i]) + 3;
+    return size;
+}
+
+/* The most bytes that the matrix takes in any format, with its labels and the epochs that are kept. */
+static size_t matrix_size(const struct attention_matrix *matrix) {
+    enum { EPOCHS = 64 << 10 };
+    return ANSWER_OBJECT + EPOCHS + matrix->queries * (matrix->keys * ANSWER_REAL + 3) +
+           labels_size(matrix->query_labels, matrix->queries) + labels_size(matrix->key_labels, matrix->keys);
+}
+
 /* The first row and the first column contain the labels. */
 static bool write_matrix_csv(struct request *request, const void *shown, struct text *text,
                              struct error *error) {
@@ -160,7 +174,7 @@ void api_attention_get(struct request *request) {
     else if (!api_answer_faults(request, &faults) &&
              inspection_attention_rows(slot->inspection, question.example, question.layer, question.head,
                                        question.window, &shown.matrix, &error))
-        answer_export(request, &shown);
+        answer_export(request, &shown, matrix_size(&shown.matrix));
     else if (error.code != ERROR_NONE)
         response_set_field_error(&request->response, "query_from", &error);
     inspector_release(inspector, slot);
@@ -215,7 +229,7 @@ void api_attention_mean_get(struct request *request) {
                                                         request_stop(request), &error);
     struct shown_mean shown = {.epoch = slot ? slot->epoch : 0};
     if (slot && inspection_mean_attention(slot->inspection, &shown.mean, &error))
-        answer_export(request, &shown);
+        answer_export(request, &shown, ANSWER_OBJECT + shown.mean.keys * (2 * ANSWER_NUMBER));
     else
         response_set_error(&request->response, &error);
     inspector_release(inspector, slot);

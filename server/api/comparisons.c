@@ -24,6 +24,8 @@ static bool write_json(struct request *request, const void *shown, struct text *
 
 static void answer_comparison(struct request *request, unsigned status, const struct comparison_view *view) {
     struct text text = {0};
+    if (!answer_begin(request, &text, comparison_json_size(view)))
+        return;
     write_json(request, view, &text, NULL);
     response_set_json(&request->response, status, &text);
 }
@@ -235,7 +237,15 @@ void api_comparisons_list(struct request *request) {
     struct error error = {0};
     struct text text = {0};
     size_t count = 0;
-    bool is_listed = runs_list_comparisons(request->service->runs, before, limit + 1, &views, &count, &error);
+    size_t size = ANSWER_OBJECT;
+    if (!runs_list_comparisons(request->service->runs, before, limit + 1, &views, &count, &error)) {
+        response_set_error(&request->response, &error);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        size += comparison_json_size(&views[i]);
+    if (!answer_begin(request, &text, size))
+        goto cleanup;
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "comparisons");
     for (size_t i = 0; i < count && i < limit; i++)
@@ -243,10 +253,8 @@ void api_comparisons_list(struct request *request) {
     json_write_end_array(&text);
     json_write_string(&text, "next", count > limit ? views[limit - 1].record.id : NULL);
     json_write_end_object(&text);
-    if (is_listed)
-        response_set_json(&request->response, 200, &text);
-    else
-        response_set_error(&request->response, &error);
+    response_set_json(&request->response, 200, &text);
+cleanup:
     for (size_t i = 0; i < count; i++)
         comparison_view_clear(&views[i]);
     free(views);
@@ -289,7 +297,7 @@ void api_comparisons_get(struct request *request) {
         response_set_error(&request->response, &error);
         return;
     }
-    answer_export(request, &view);
+    answer_export(request, &view, comparison_json_size(&view));
     comparison_view_clear(&view);
 }
 

@@ -83,6 +83,8 @@ void api_datasets_list(struct request *request) {
         response_set_error(&request->response, &error);
         return;
     }
+    if (!answer_begin(request, &text, TEXT_SMALL + count * ANSWER_OBJECT))
+        goto cleanup;
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "datasets");
     if (!after)
@@ -92,10 +94,11 @@ void api_datasets_list(struct request *request) {
     json_write_end_array(&text);
     json_write_string(&text, "next", count > limit ? records[limit - 1].name : NULL);
     json_write_end_object(&text);
+    response_set_json(&request->response, 200, &text);
+cleanup:
     for (size_t i = 0; i < count; i++)
         dataset_record_clear(&records[i]);
     free(records);
-    response_set_json(&request->response, 200, &text);
 }
 
 /* The format of a body with this Content-Type. If data sets cannot have it, sets a 415 and returns

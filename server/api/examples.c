@@ -173,6 +173,23 @@ static bool write_rows(const struct shown_examples *page, struct text *text,
     return true;
 }
 
+/* The most bytes that the page takes in any format. */
+static bool measure_page(const struct shown_examples *page, size_t *size, struct error *error) {
+    const struct inspection *inspection = page->inspection;
+    size_t columns = inspection_step_count(inspection);
+    *size = 2 * ANSWER_OBJECT + columns * ANSWER_NUMBER; /* of CSV's header: "x511," */
+    for (size_t i = page->offset; i < page->total && i - page->offset < page->limit; i++) {
+        struct inspection_example example = {0};
+        if (!inspection_example(page->inspection, page->is_test, i, &example, error))
+            return false;
+        *size += ANSWER_OBJECT + ANSWER_ESCAPED * strlen(inspection_class_name(inspection, example.label));
+        *size += example.values ? example.length * ANSWER_REAL : ANSWER_ESCAPED * strlen(example.text);
+        for (size_t t = 0; t < example.token_count; t++)
+            *size += ANSWER_ESCAPED * strlen(example.tokens[t]) + sizeof "\"\",false,";
+    }
+    return true;
+}
+
 static bool write_json(struct request *request, const void *shown, struct text *text, struct error *error) {
     const struct shown_examples *page = shown;
     json_write_begin_object(text, NULL);
@@ -213,12 +230,13 @@ void api_datasets_examples(struct request *request) {
     slot = key.failed
                ? NULL
                : inspector_acquire_parameters(inspector, key.bytes, &set, request_stop(request), &error);
-    if (slot) {
+    size_t size = 0;
+    if (slot)
         page.inspection = slot->inspection;
-        answer_export(request, &page);
-    } else {
+    if (slot && measure_page(&page, &size, &error))
+        answer_export(request, &page, size);
+    else
         response_set_error(&request->response, &error);
-    }
 cleanup:
     inspector_release(inspector, slot);
     parameter_set_free(&set);

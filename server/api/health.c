@@ -65,5 +65,5 @@ static bool write_prometheus(struct request *request, const void *shown, struct 
 const struct export api_prometheus_exports[] = {{FORMAT_PROMETHEUS, write_prometheus}, {0}};
 
 void api_prometheus_get(struct request *request) {
-    answer_export(request, NULL);
+    answer_export(request, NULL, TEXT_SMALL);
 }

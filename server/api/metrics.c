@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Of a row, with the names of its members. */
+enum { ROW_SIZE = 4 * ANSWER_NUMBER + 64, ROWS_ADDED_MEANWHILE = 1000 };
+
 struct metrics {
     struct epoch_metrics *rows;
     size_t count;
@@ -50,13 +53,23 @@ void api_metrics_get(struct request *request) {
     struct service *service = request->service;
     const char *id = request_path_value(request, 0);
     struct run_record run = {0};
+    struct run_sizes sizes = {0};
     struct metrics metrics = {0};
     struct error error = {0};
-    if (runs_find(service->runs, id, &run, &error) &&
-        service->store->read_metrics(service->store, id, &metrics.rows, &metrics.count, &error))
-        answer_export(request, &metrics);
+    if (!runs_find(service->runs, id, &run, &error) ||
+        !service->store->measure_run(service->store, id, &sizes, &error)) {
+        response_set_error(&request->response, &error);
+        goto cleanup;
+    }
+    /* Epochs may end before they are read. */
+    size_t most = sizes.metrics_count + ROWS_ADDED_MEANWHILE;
+    if (!answer_reserve(request, 2 * most * sizeof *metrics.rows))
+        goto cleanup;
+    if (service->store->read_metrics(service->store, id, &metrics.rows, &metrics.count, &error))
+        answer_export(request, &metrics, ANSWER_OBJECT + metrics.count * ROW_SIZE);
     else
         response_set_error(&request->response, &error);
+cleanup:
     run_record_clear(&run);
     free(metrics.rows);
 }

@@ -56,6 +56,27 @@ static void write_prediction(struct text *text, const struct inspection *inspect
     json_write_end_object(text);
 }
 
+/* The most bytes of an answer for these inputs, with the mean attention that is computed for one of them. */
+static size_t predictions_size(const struct inspection *inspection, const json_t *inputs, bool all_heads) {
+    size_t steps = inspection_step_count(inspection), classes = inspection_class_count(inspection), names = 0;
+    bool has_matrices = inspection_layer_count(inspection) > 0 && inspection_query_limit(inspection) == steps;
+    size_t heads = all_heads ? inspection_layer_count(inspection) * inspection_head_count(inspection) : 0;
+    for (size_t i = 0; i < classes; i++)
+        names += ANSWER_ESCAPED * strlen(inspection_class_name(inspection, i)) + 3;
+    size_t size = answer_add(ANSWER_OBJECT + names, answer_multiply(steps * steps, sizeof(float)));
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        const json_t *input = json_array_get(inputs, i);
+        size_t bytes = json_string_length(input),
+               length = json_is_string(input) ? bytes : json_array_size(input);
+        length = length < steps ? length : steps;
+        size_t matrix = has_matrices ? length * (length * ANSWER_REAL + 3) + 3 : 0;
+        size_t words = ANSWER_ESCAPED * bytes + length * sizeof "\"\",false,";
+        size = answer_add(size, ANSWER_OBJECT + names + classes * 2 * ANSWER_REAL + words);
+        size = answer_add(size, answer_multiply(heads + 1, matrix));
+    }
+    return size;
+}
+
 static bool predict_sequence(struct inspection *inspection, const json_t *input,
                              struct prediction *prediction, struct error *error) {
     size_t length = json_array_size(input);
@@ -147,7 +168,8 @@ void api_predictions_create(struct request *request) {
     bool all_heads = parameter_boolean(&request->query, "all_heads");
     if (!slot) {
         response_set_error(&request->response, &error);
-    } else if (!api_answer_faults(request, &faults)) {
+    } else if (!api_answer_faults(request, &faults) &&
+               answer_begin(request, &text, predictions_size(slot->inspection, inputs, all_heads))) {
         json_write_begin_object(&text, NULL);
         json_write_begin_array(&text, "classes");
         for (size_t i = 0; i < inspection_class_count(slot->inspection); i++)

@@ -172,7 +172,8 @@ static const struct route routes[] = {
      .flags = ROUTE_BACKGROUND, QUERY(wait_query), .body = BODY_JSON, .success_status = 201,
      .request_schema = "RunRequest", .response_schema = "Run"},
     {METHOD_GET, "/api/runs", api_runs_list,
-     "Runs, newest first; a result above 16 KiB is null here, and complete only in the run itself",
+     "Runs, newest first; a result above 16 KiB is null here, parameters above 16 KiB are an empty object, and "
+     "both are complete only in the run itself",
      .needs = NEEDS_READ, .flags = ROUTE_READ, QUERY(runs_query), .success_status = 200,
      .response_schema = "RunList"},
     {METHOD_GET, "/api/runs/{id}", api_runs_get, "A run", .needs = NEEDS_READ, .success_status = 200,
@@ -185,7 +186,7 @@ static const struct route routes[] = {
      .flags = ROUTE_BACKGROUND, .success_status = 204, .may_conflict = true},
     {METHOD_GET, "/api/runs/{id}/events", api_events_of_run,
      "The run's events from its beginning; the stream closes after the event named end. As in lists, "
-     "a result above 16 KiB is null",
+     "large results and parameters are left out",
      .needs = NEEDS_READ, QUERY(events_query), .exports = api_events_exports, .success_status = 200},
     {METHOD_GET, "/api/events", api_events_of_all, "The events of all runs, from now on", .needs = NEEDS_READ,
      QUERY(events_query), .exports = api_events_exports, .success_status = 200},

@@ -13,6 +13,8 @@ static const double cancel_seconds = 2; /* enough for the current training step 
 static void answer_run(struct request *request, const struct run_record *run) {
     bool may_delete = gate_owns(request, run->owner);
     struct text text = {0};
+    if (!answer_begin(request, &text, run_json_size(run)))
+        return;
     run_write_json(&text, NULL, run, &may_delete);
     response_set_json(&request->response, request->match.route->success_status, &text);
 }
@@ -23,13 +25,18 @@ static void answer_large_run(struct request *request) {
     struct service *service = request->service;
     const char *id = *request->waits_for_run ? request->waits_for_run : request_path_value(request, 0);
     struct run_record run = {0};
+    struct run_sizes sizes = {0};
     struct error error = {0};
-    if (runs_find(service->runs, id, &run, &error) &&
-        (!run_record_lacks_result(&run) ||
-         service->store->read_result(service->store, id, &run.result_json, &error)))
-        answer_run(request, &run);
-    else
+    if (!runs_find(service->runs, id, &run, &error) ||
+        (run_record_lacks_result(&run) && !service->store->measure_run(service->store, id, &sizes, &error)))
         response_set_error(&request->response, &error);
+    else if (answer_reserve(request, sizes.result_bytes)) {
+        if (!run_record_lacks_result(&run) ||
+            service->store->read_result(service->store, id, &run.result_json, &error))
+            answer_run(request, &run);
+        else
+            response_set_error(&request->response, &error);
+    }
     run_record_clear(&run);
 }
 
@@ -125,7 +132,15 @@ void api_runs_list(struct request *request) {
     struct error error = {0};
     struct text text = {0};
     size_t count = 0;
-    bool is_listed = runs_list(request->service->runs, &filter, &runs, &count, &error);
+    size_t size = ANSWER_OBJECT;
+    if (!runs_list(request->service->runs, &filter, &runs, &count, &error)) {
+        response_set_error(&request->response, &error);
+        return;
+    }
+    for (size_t i = 0; i < count && i < limit; i++)
+        size += run_json_size(&runs[i]);
+    if (!answer_begin(request, &text, size))
+        goto cleanup;
     json_write_begin_object(&text, NULL);
     json_write_begin_array(&text, "runs");
     for (size_t i = 0; i < count && i < limit; i++)
@@ -133,10 +148,8 @@ void api_runs_list(struct request *request) {
     json_write_end_array(&text);
     json_write_string(&text, "next", count > limit ? runs[limit - 1].id : NULL);
     json_write_end_object(&text);
-    if (is_listed)
-        response_set_json(&request->response, 200, &text);
-    else
-        response_set_error(&request->response, &error);
+    response_set_json(&request->response, 200, &text);
+cleanup:
     run_records_free(runs, count);
     text_free(&text);
 }

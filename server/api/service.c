@@ -29,8 +29,22 @@ static size_t share_memory(struct service *service) {
     size_t workers = options->workers > 0 ? options->workers : workers_default_count();
     while (options->workers == 0 && workers > 1 && memory / workers < ORDINARY_RUN_BYTES)
         workers--;
+    service->memory_bytes = memory;
     service->memory_limit_bytes = memory / workers;
     return workers;
+}
+
+/* Of all answers, beside the memory of the runs. */
+static size_t answer_memory(const struct service *service) {
+    enum { PART = 8, LEAST = 32 * MEGABYTE, MOST = 1024 * MEGABYTE };
+    size_t memory = service->memory_bytes / PART;
+    return memory < LEAST ? LEAST : memory > MOST ? MOST : memory;
+}
+
+/* Of all models and data that are open for answers: as much as one run, but at most half of all runs. */
+static size_t inspection_memory(const struct service *service) {
+    size_t half = service->memory_bytes / 2;
+    return half < service->memory_limit_bytes ? half : service->memory_limit_bytes;
 }
 
 /* Students can run for as long as the limits allow, so no student may occupy all workers: one stays free for
@@ -56,7 +70,7 @@ static bool open_http(struct service *service, const struct route_table *routes,
     http->routes = routes;
     http->access = service->access;
     http->service = service;
-    if (!http_context_open(http, service->memory_limit_bytes / 2, error))
+    if (!http_context_open(http, answer_memory(service), error))
         return false;
     service->event_source = (struct event_source){.log = service->event_log,
                                                   .runs = service->runs,
@@ -79,7 +93,9 @@ bool service_open(struct service *service, const struct options *options, const 
     service->runs = service->datasets ? runs_open(&runs_options, service->store, service->event_log,
                                                   service->datasets, error)
                                       : NULL;
-    service->inspector = service->runs ? inspector_open(service->store, service->datasets, error) : NULL;
+    service->inspector =
+        service->runs ? inspector_open(service->store, service->datasets, inspection_memory(service), error)
+                      : NULL;
     service->access = service->inspector
                           ? access_open(options, service->store, service->runs, service->datasets, error)
                           : NULL;

@@ -23,6 +23,7 @@ struct service {
     struct access *access;
     struct http_context http;
     struct event_source event_source;      /* for the event streams */
+    unsigned long long memory_bytes;       /* for all runs */
     unsigned long long memory_limit_bytes; /* for one run */
 };
 

@@ -13,6 +13,12 @@ static bool write_safetensors(struct request *request, const void *shown, struct
     return true;
 }
 
+/* The weights, and a header that names every tensor. */
+static size_t file_size(const struct inspection *inspection) {
+    enum { HEADER = 256 << 10 };
+    return HEADER + inspection_weight_count(inspection) * sizeof(float);
+}
+
 const struct export api_weights_exports[] = {{FORMAT_SAFETENSORS, write_safetensors}, {0}};
 
 void api_weights_get(struct request *request) {
@@ -22,7 +28,7 @@ void api_weights_get(struct request *request) {
                                                         STORE_LAST_EPOCH, request_stop(request), &error);
     if (!slot) {
         response_set_error(&request->response, &error);
-    } else if (answer_export(request, slot)) {
+    } else if (answer_export(request, slot, file_size(slot->inspection))) {
         response_add_header(&request->response, "Content-Disposition", "attachment; filename=\"model%s\"",
                             format_table[request->match.export->format].suffix);
     }

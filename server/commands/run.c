@@ -218,7 +218,10 @@ static void perform_job(void *owner, void *task, const struct parallel_executor 
 
 static bool run_experiment(const struct run_arguments *run, const struct data_source *data,
                            size_t worker_count, struct error *error) {
-    struct job job = {.run = run, .data = data, .is_watched = isatty(STDERR_FILENO)};
+    struct job job = {.run = run,
+                      .data = data,
+                      .result = {.maximum = TEXT_UNLIMITED}, /* counted in the run's memory */
+                      .is_watched = isatty(STDERR_FILENO)};
     struct worker_callbacks callbacks = {.owner = &job, .take = take_job, .perform = perform_job};
     sem_init(&job.ended, 0, 0);
     struct workers *workers = workers_start(worker_count, &callbacks, error);

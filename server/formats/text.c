@@ -13,9 +13,16 @@ static bool text_reserve(struct text *text, size_t size) {
         return false;
     if (size < text->capacity - text->length)
         return true;
+    size_t maximum = text->maximum > 0 ? text->maximum : TEXT_SMALL;
+    if (size > maximum - text->length) {
+        text->failed = true;
+        return false;
+    }
     size_t capacity = text->capacity < 128 ? 256 : text->capacity * 2;
     if (capacity < text->length + size + 1)
         capacity = text->length + size + 1;
+    if (capacity > maximum && maximum < TEXT_UNLIMITED)
+        capacity = maximum + 1;
     char *bytes = realloc(text->bytes, capacity);
     if (!bytes) {
         text->failed = true;
@@ -24,6 +31,10 @@ static bool text_reserve(struct text *text, size_t size) {
     text->bytes = bytes;
     text->capacity = capacity;
     return true;
+}
+
+void text_allow(struct text *text, size_t maximum) {
+    text->maximum = maximum;
 }
 
 void text_append(struct text *text, const void *bytes, size_t size) {
@@ -55,7 +66,7 @@ void text_append_format(struct text *text, const char *format, ...) {
 }
 
 void text_adopt(struct text *text, void *bytes, size_t size) {
-    *text = (struct text){.bytes = bytes, .length = size, .capacity = size};
+    *text = (struct text){.bytes = bytes, .length = size, .capacity = size, .maximum = size};
 }
 
 void text_free(struct text *text) {

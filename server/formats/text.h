@@ -2,7 +2,10 @@
  *
  * A zero-initialised text is empty. If an allocation fails, `failed` is set and later appends do nothing, so
  * that a caller can build the whole text and check once. Once anything has been appended, `bytes` is
- * NUL-terminated. */
+ * NUL-terminated.
+ *
+ * So that no answer grows without a limit, a text fails beyond TEXT_SMALL bytes unless text_allow has set
+ * another. */
 #ifndef ATTNLAB_SERVER_FORMATS_TEXT_H
 #define ATTNLAB_SERVER_FORMATS_TEXT_H
 
@@ -17,14 +20,21 @@ struct json_nesting {
     unsigned depth;
 };
 
+enum { TEXT_SMALL = 1 << 20 };
+#define TEXT_UNLIMITED ((size_t)-1)
+
 struct text {
     char *bytes;
     size_t length;
     size_t capacity;
+    size_t maximum; /* the most bytes, without the NUL; 0: TEXT_SMALL */
     bool failed;
     struct json_nesting nesting;
 };
 
+/* Lets an empty text grow to `maximum` bytes. Texts outside of answers may have TEXT_UNLIMITED, where
+ * something else limits them. */
+void text_allow(struct text *text, size_t maximum);
 void text_append(struct text *text, const void *bytes, size_t size);
 void text_append_string(struct text *text, const char *string);
 void text_append_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -18,8 +18,7 @@ bool http_context_open(struct http_context *context, size_t answer_memory, struc
     context->connections = context->background ? connections_open(context->options, error) : NULL;
     context->places = context->connections ? open_places(context->options, error) : NULL;
     context->statistics = context->places ? statistics_open(context->routes, error) : NULL;
-    context->large_answers.background = context->background;
-    context->large_answers.maximum = answer_memory;
+    answer_budget_open(&context->answer_budget, answer_memory);
     if (context->statistics)
         return true;
     http_context_close(context);

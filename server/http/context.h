@@ -32,7 +32,7 @@ struct http_context {
     struct parking *parking;
     struct places *places; /* of requests */
     struct statistics *statistics;
-    struct large_answers large_answers;
+    struct answer_budget answer_budget;
     char name[8];                   /* random, to distinguish this process's request ids from another's */
     atomic_ulong request_count;     /* since the process began */
     atomic_size_t body_bytes;       /* held by all requests that are being read or handled */
@@ -40,7 +40,7 @@ struct http_context {
     atomic_bool is_draining;        /* the service is ending and accepts no new work */
 };
 
-/* Large answers may take `answer_memory` bytes together. If it fails, it closes what it had opened. */
+/* Answers may take `answer_memory` bytes together. If it fails, it closes what it had opened. */
 bool http_context_open(struct http_context *context, size_t answer_memory, struct error *error);
 /* Writes a new id: it is in the log and in X-Request-Id. */
 void http_context_name_request(struct http_context *context, char id[REQUEST_ID_SIZE]);

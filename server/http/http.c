@@ -72,6 +72,7 @@ static struct request *create_request(struct http_context *context, struct MHD_C
         request->started = clock_seconds();
         request->parked.connection = connection;
         request->phase = REQUEST_READING;
+        text_allow(&request->body, TEXT_UNLIMITED); /* take_body limits it */
     }
     return request;
 }
@@ -189,13 +190,23 @@ static void check_condition(struct request *request) {
         response->status = 304;
 }
 
+/* Of what the work has taken of the memory of answers, only the answer's own bytes are needed from now on. */
+static void settle_memory(struct request *request) {
+    struct response *response = &request->response;
+    char *smaller = response->bytes && response->share.bytes > 0
+                        ? realloc(response->bytes, response->size ? response->size : 1)
+                        : NULL;
+    response->bytes = smaller ? smaller : response->bytes;
+    answer_share_keep(&response->share, response->bytes ? response->size : 0);
+}
+
 static enum MHD_Result answer(struct request *request) {
     double seconds = clock_seconds() - request->started;
     struct front_client *client = connections_find_client(request->connection);
     if (client)
         front_note_answer(client);
     check_condition(request);
-    send_limit(&request->response, &request->http->large_answers);
+    settle_memory(request);
     log_request(request, seconds);
     response_add_header(&request->response, "X-Request-Id", "%s", request->id);
     statistics_count_request(request->http->statistics, request->match.route, request->response.status,
@@ -204,12 +215,21 @@ static enum MHD_Result answer(struct request *request) {
                          request->response.size);
     expect_transfer(request, request->response.stream ? (double)INFINITY : (double)request->response.size);
     return send_response(request->connection, &request->response, request->method == METHOD_HEAD,
-                         &request->http->large_answers);
+                         request->http->background);
+}
+
+/* Parsed JSON takes many times the memory of its text, and the answer may be sent slowly. */
+static void drop_json(struct request *request) {
+    json_decref(request->json);
+    request->json = NULL;
 }
 
 static void run_handler(struct request *request) {
+    request->response.share = (struct answer_share){.budget = &request->http->answer_budget,
+                                                    .is_student = request->caller.role != ROLE_LECTURER};
     if (request_read_query(request) && request_read_body(request) && gate_check_owner(request))
         request->match.route->handler(request);
+    drop_json(request);
 }
 
 static bool is_abandoned(struct request *request) {

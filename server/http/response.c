@@ -98,5 +98,6 @@ void response_clear(struct response *response) {
     clear_body(response);
     for (size_t i = 0; i < response->header_count; i++)
         free(response->headers[i].value);
+    answer_share_keep(&response->share, 0);
     *response = (struct response){0};
 }

@@ -6,6 +6,7 @@
 #define ATTNLAB_SERVER_HTTP_RESPONSE_H
 
 #include "server/formats/text.h"
+#include "server/http/answer_budget.h"
 
 enum { RESPONSE_HEADERS_MAXIMUM = 8 };
 
@@ -23,6 +24,7 @@ struct response {
     const void *borrowed_bytes;
     size_t size;
     struct event_stream *stream; /* owned */
+    struct answer_share share;   /* what the body has taken of the memory of answers */
     struct response_header headers[RESPONSE_HEADERS_MAXIMUM];
     size_t header_count;
     bool lacks_header; /* there was no memory for one, so the answer cannot be sent */

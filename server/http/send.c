@@ -21,7 +21,8 @@ enum {
  * copying them, or freeing them, would block the HTTP thread for too long. */
 struct large_body {
     struct background_work work;
-    struct large_answers *all;
+    struct background *background; /* borrowed */
+    struct answer_share share;
     char *bytes; /* owned */
     size_t size;
 };
@@ -37,40 +38,32 @@ static ssize_t read_piece(void *argument, uint64_t position, char *buffer, size_
 static void free_in_background(struct background_work *work) {
     struct large_body *body = (struct large_body *)((char *)work - offsetof(struct large_body, work));
     free(body->bytes);
-    atomic_fetch_sub(&body->all->bytes, body->size);
+    answer_share_keep(&body->share, 0);
     free(body);
 }
 
 static void free_body(void *argument) {
     struct large_body *body = argument;
     body->work = (struct background_work){.run = free_in_background};
-    background_submit(body->all->background, BACKGROUND_QUICK, &body->work);
+    background_submit(body->background, BACKGROUND_QUICK, &body->work);
 }
 
-/* Takes over the response's bytes on success. */
-static struct MHD_Response *create_large_response(struct response *response,
-                                                  struct large_answers *large_answers) {
+/* Takes over the response's bytes, and what they have taken, on success. */
+static struct MHD_Response *create_large_response(struct response *response, struct background *background) {
     struct large_body *body = malloc(sizeof *body);
     if (!body)
         return NULL;
-    *body = (struct large_body){.all = large_answers, .bytes = response->bytes, .size = response->size};
+    *body = (struct large_body){
+        .background = background, .share = response->share, .bytes = response->bytes, .size = response->size};
     struct MHD_Response *created =
         MHD_create_response_from_callback(response->size, PIECE_SIZE, read_piece, body, free_body);
     if (created) {
         response->bytes = NULL;
-        atomic_fetch_add(&large_answers->bytes, body->size);
+        response->share.bytes = 0;
     } else {
         free(body);
     }
     return created;
-}
-
-void send_limit(struct response *response, const struct large_answers *large_answers) {
-    size_t held = atomic_load(&large_answers->bytes);
-    if (!response->bytes || response->size <= LARGE_BODY || held == 0 ||
-        held + response->size <= large_answers->maximum)
-        return;
-    response_set_problem(response, 503, "too many large answers are being sent; try again soon");
 }
 
 /* The page loads nothing from other origins, and no other page may put it into a frame. */
@@ -103,7 +96,7 @@ static struct MHD_Response *create_stream_headers(void) {
 }
 
 static struct MHD_Response *create_response(struct response *response, bool is_head,
-                                            struct large_answers *large_answers) {
+                                            struct background *background) {
     struct MHD_Response *created = NULL;
     if (response->stream && is_head) {
         created = create_stream_headers();
@@ -113,7 +106,7 @@ static struct MHD_Response *create_response(struct response *response, bool is_h
         if (created)
             response->stream = NULL;
     } else if (response->bytes && response->size > LARGE_BODY) {
-        created = create_large_response(response, large_answers);
+        created = create_large_response(response, background);
     } else if (response->bytes) {
         created = MHD_create_response_from_buffer(response->size, response->bytes, MHD_RESPMEM_MUST_FREE);
         if (created)
@@ -148,9 +141,9 @@ static bool add_headers(struct MHD_Response *created, const struct response *res
 }
 
 enum MHD_Result send_response(struct MHD_Connection *connection, struct response *response, bool is_head,
-                              struct large_answers *large_answers) {
+                              struct background *background) {
     bool is_stream = response->stream != NULL;
-    struct MHD_Response *created = create_response(response, is_head, large_answers);
+    struct MHD_Response *created = create_response(response, is_head, background);
     if (!created)
         return MHD_NO;
     enum MHD_Result result = MHD_NO;

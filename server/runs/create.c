@@ -13,6 +13,7 @@
 bool run_record_prepare(struct runs *runs, struct run_record *record, const struct run_request *request,
                         struct error *error) {
     struct text parameters = {0};
+    text_allow(&parameters, TEXT_UNLIMITED); /* as long as the request's body made them */
     *record = (struct run_record){.state = RUN_QUEUED, .created_ms = clock_wall_ms()};
     json_write_parameters(&parameters, NULL, request->parameters);
     record->parameters_json = text_release(&parameters);

@@ -13,6 +13,7 @@ enum { SLOT_COUNT = 4 };
 struct cached_slot {
     struct inspector_slot slot; /* first, because callers hold pointers to it */
     char *key;                  /* owned: a run's id, or parameters as JSON; NULL if the slot is empty */
+    size_t bytes;               /* what its inspection takes */
     unsigned long last_used;
     bool is_busy;
 };
@@ -23,23 +24,27 @@ struct inspector {
     pthread_mutex_t mutex;
     pthread_cond_t slot_freed;
     unsigned long uses;
+    size_t memory, used; /* in bytes */
     struct cached_slot slots[SLOT_COUNT];
 };
 
-struct inspector *inspector_open(struct store *store, struct datasets *datasets, struct error *error) {
+struct inspector *inspector_open(struct store *store, struct datasets *datasets, size_t memory,
+                                 struct error *error) {
     struct inspector *inspector = calloc(1, sizeof *inspector);
     if (!inspector) {
         error_set_memory(error, sizeof *inspector);
         return NULL;
     }
     inspector->store = store;
+    inspector->memory = memory;
     inspector->datasets = datasets;
     pthread_mutex_init(&inspector->mutex, NULL);
     pthread_cond_init(&inspector->slot_freed, NULL);
     return inspector;
 }
 
-static void empty_slot(struct cached_slot *cached) {
+static void empty_slot(struct inspector *inspector, struct cached_slot *cached) {
+    inspector->used -= cached->bytes;
     inspection_close(cached->slot.inspection);
     free(cached->key);
     *cached = (struct cached_slot){0};
@@ -49,7 +54,7 @@ void inspector_close(struct inspector *inspector) {
     if (!inspector)
         return;
     for (size_t i = 0; i < SLOT_COUNT; i++)
-        empty_slot(&inspector->slots[i]);
+        empty_slot(inspector, &inspector->slots[i]);
     pthread_cond_destroy(&inspector->slot_freed);
     pthread_mutex_destroy(&inspector->mutex);
     free(inspector);
@@ -69,25 +74,69 @@ static struct cached_slot *choose_slot(struct inspector *inspector, const char *
     return oldest;
 }
 
-/* Takes a slot that is empty or has this key, and marks it busy; NULL when out of memory. */
-static struct cached_slot *take_slot(struct inspector *inspector, const char *key, struct error *error) {
+static bool has_key(const struct cached_slot *cached, const char *key) {
+    return cached->key && strcmp(cached->key, key) == 0;
+}
+
+/* Closes idle inspections, the longest unused first, until there is room for `bytes` more. Returns false if
+ * those in use leave too little. The caller holds the mutex. */
+static bool make_room(struct inspector *inspector, size_t bytes) {
+    while (bytes > inspector->memory - inspector->used) {
+        struct cached_slot *oldest = NULL;
+        for (size_t i = 0; i < SLOT_COUNT; i++) {
+            struct cached_slot *cached = &inspector->slots[i];
+            if (cached->bytes > 0 && !cached->is_busy && (!oldest || cached->last_used < oldest->last_used))
+                oldest = cached;
+        }
+        if (!oldest)
+            return false;
+        empty_slot(inspector, oldest);
+    }
+    return true;
+}
+
+/* Takes the slot with this key, or prepares one for an inspection of `bytes` bytes, waiting for room if need
+ * be, and marks it busy. NULL if the key has no slot and `bytes` is 0: not measured yet. */
+static struct cached_slot *take_slot(struct inspector *inspector, const char *key, size_t bytes,
+                                     struct error *error) {
     struct cached_slot *cached;
     pthread_mutex_lock(&inspector->mutex);
-    while (!(cached = choose_slot(inspector, key)))
+    while (!(cached = choose_slot(inspector, key)) ||
+           (!has_key(cached, key) && bytes > 0 && !make_room(inspector, bytes)))
         pthread_cond_wait(&inspector->slot_freed, &inspector->mutex);
-    if (!cached->key || strcmp(cached->key, key) != 0) {
-        empty_slot(cached);
+    if (!has_key(cached, key) && bytes > 0) {
+        empty_slot(inspector, cached);
         cached->slot.epoch = STORE_LAST_EPOCH;
         cached->key = strdup(key);
+        cached->bytes = cached->key ? bytes : 0;
+        inspector->used += cached->bytes;
+        if (!cached->key)
+            error_set_memory(error, strlen(key) + 1);
     }
-    cached->last_used = ++inspector->uses;
-    cached->is_busy = cached->key != NULL;
+    bool is_taken = has_key(cached, key);
+    if (is_taken) {
+        cached->last_used = ++inspector->uses;
+        cached->is_busy = true;
+    }
     pthread_mutex_unlock(&inspector->mutex);
-    if (!cached->key) {
-        error_set_memory(error, strlen(key) + 1);
+    return is_taken ? cached : NULL;
+}
+
+/* Measures an inspection only if it must be opened, because that may read a data set. */
+static struct cached_slot *take_measured_slot(struct inspector *inspector, const char *key,
+                                              const struct parameter_set *parameters,
+                                              const struct data_source *data, struct error *error) {
+    size_t bytes = 0;
+    struct cached_slot *cached = take_slot(inspector, key, 0, error);
+    if (cached || !inspection_measure(parameters, data, &bytes, error))
+        return cached;
+    if (bytes > inspector->memory) {
+        error_set(error, ERROR_TOO_LARGE,
+                  "its model and data would take %.1f MB of memory to look at; at most %.1f MB are allowed",
+                  (double)bytes / 1e6, (double)inspector->memory / 1e6);
         return NULL;
     }
-    return cached;
+    return take_slot(inspector, key, bytes, error);
 }
 
 void inspector_release(struct inspector *inspector, struct inspector_slot *slot) {
@@ -98,7 +147,7 @@ void inspector_release(struct inspector *inspector, struct inspector_slot *slot)
     cached->is_busy = false;
     slot->stop = (struct stop_request){0};
     if (!slot->inspection)
-        empty_slot(cached);
+        empty_slot(inspector, cached);
     pthread_cond_broadcast(&inspector->slot_freed);
     pthread_mutex_unlock(&inspector->mutex);
 }
@@ -106,7 +155,7 @@ void inspector_release(struct inspector *inspector, struct inspector_slot *slot)
 static struct inspector_slot *acquire(struct inspector *inspector, const char *key,
                                       const struct parameter_set *parameters, const struct data_source *data,
                                       struct stop_request stop, struct error *error) {
-    struct cached_slot *cached = take_slot(inspector, key, error);
+    struct cached_slot *cached = take_measured_slot(inspector, key, parameters, data, error);
     if (!cached)
         return NULL;
     cached->slot.stop = stop;

@@ -1,6 +1,7 @@
 /* A cache of opened models of ended and running runs.
  *
- * Opening an inspection generates the run's data and builds its model, so the last few stay open. Only one
+ * Opening an inspection generates the run's data and builds its model, so the last few stay open, as long as
+ * all together take no more memory than they may. Only one
  * thread at a time uses an inspection; inspector_acquire_run and inspector_acquire_parameters wait for it.
  * Call them only from background threads. */
 #ifndef ATTNLAB_SERVER_RUNS_INSPECTOR_H
@@ -19,11 +20,13 @@ struct inspector_slot {
     struct stop_request stop;
 };
 
-/* Store and data sets are borrowed. */
-struct inspector *inspector_open(struct store *store, struct datasets *datasets, struct error *error);
+/* Store and data sets are borrowed. All open inspections together take at most `memory` bytes. */
+struct inspector *inspector_open(struct store *store, struct datasets *datasets, size_t memory,
+                                 struct error *error);
 void inspector_close(struct inspector *inspector);
 
-/* For both: `stop` interrupts the opening, and the work with the slot until it is released.
+/* For both: ERROR_TOO_LARGE, with the size, if one inspection takes more memory than all may. `stop`
+ * interrupts the opening, and the work with the slot until it is released.
  *
  * Opens the model of a train run with the weights of `epoch` (or STORE_LAST_EPOCH). ERROR_MISSING if the run
  * or the epoch does not exist, ERROR_CONFLICT if the experiment does not train a model, if no epoch has been

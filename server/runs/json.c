@@ -22,6 +22,26 @@ static void write_progress(struct text *text, size_t done, size_t total, const c
     json_write_end_object(text);
 }
 
+/* Of one byte of a string in JSON; of one number; and of an object's other members. */
+enum { ESCAPED_SIZE = 6, NUMBER_SIZE = 25, MEMBERS_SIZE = 1024 };
+
+static size_t length_of(const char *text) {
+    return text != NULL ? strlen(text) : 0;
+}
+
+size_t run_json_size(const struct run_record *run) {
+    return length_of(run->parameters_json) + length_of(run->result_json) +
+           ESCAPED_SIZE * (length_of(run->name) + length_of(run->error)) + MEMBERS_SIZE;
+}
+
+size_t comparison_json_size(const struct comparison_view *view) {
+    size_t cells = view->variant_count * view->seed_count, labels = 0;
+    for (size_t i = 0; i < view->variant_count; i++)
+        labels += length_of(view->rows[i].label);
+    return ESCAPED_SIZE * (length_of(view->record.name) + labels) + length_of(view->record.seeds_json) +
+           cells * (2 * (ID_SIZE + 3) + NUMBER_SIZE) + (view->variant_count + 1) * MEMBERS_SIZE;
+}
+
 /* Names the parts of a run that cannot be read, if there are any. */
 static void write_damage(struct text *text, const struct run_record *run, bool has_parameters,
                          bool has_result) {
@@ -40,13 +60,17 @@ static void write_damage(struct text *text, const struct run_record *run, bool h
 /* A stored text that is no object (any more) must not make the whole answer unreadable. */
 void run_write_json(struct text *text, const char *key, const struct run_record *run,
                     const bool *may_delete) {
-    bool has_parameters = json_check(run->parameters_json) == JSON_KIND_OBJECT;
+    bool has_parameters =
+        run->parameters_json == NULL || json_check(run->parameters_json) == JSON_KIND_OBJECT;
     bool has_result = run->result_json == NULL || json_check(run->result_json) == JSON_KIND_OBJECT;
     json_write_begin_object(text, key);
     json_write_string(text, "id", run->id);
     json_write_string(text, "experiment", run->experiment);
     json_write_string(text, "name", run->name);
-    json_write_raw(text, "parameters", has_parameters ? run->parameters_json : "{}");
+    json_write_raw(text, "parameters",
+                   has_parameters && run->parameters_json != NULL ? run->parameters_json : "{}");
+    if (run->parameters_json == NULL)
+        json_write_boolean(text, "parameters_omitted", true);
     bool has_dataset = run->dataset_digest != NULL && run->dataset_digest[0] != '\0';
     json_write_string(text, "dataset_digest", has_dataset ? run->dataset_digest : NULL);
     json_write_string(text, "state", run_state_name(run->state));
@@ -73,6 +97,8 @@ void run_write_brief_json(struct text *text, const char *key, const struct run_r
     struct run_record brief = *run;
     if (result_is_large(brief.result_json))
         brief.result_json = NULL;
+    if (result_is_large(brief.parameters_json))
+        brief.parameters_json = NULL;
     run_write_json(text, key, &brief, may_delete);
 }
 

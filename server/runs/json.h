@@ -10,9 +10,13 @@
  * "result_omitted" true. `may_delete` says whether the caller may cancel and delete the run; it is NULL in
  * events, because all readers get the same ones. */
 void run_write_json(struct text *text, const char *key, const struct run_record *run, const bool *may_delete);
-/* Like run_write_json, but always without a large result; for lists. */
+/* Like run_write_json, but always without a large result or large parameters ("parameters_omitted" is then
+ * true); for lists. */
 void run_write_brief_json(struct text *text, const char *key, const struct run_record *run,
                           const bool *may_delete);
+/* Bounds, in bytes, of what run_write_json and comparison_write_json write. */
+size_t run_json_size(const struct run_record *run);
+size_t comparison_json_size(const struct comparison_view *view);
 /* Like run_write_brief_json, but returns JSON text; for events. `length` may be NULL. Release with free(). */
 char *run_to_brief_json(const struct run_record *run, size_t *length, struct error *error);
 

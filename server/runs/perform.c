@@ -220,7 +220,7 @@ static bool mark_running(struct work *work, struct error *error) {
 static bool run_experiment(struct work *work, const struct parallel_executor *parallel, char **result_json,
                            struct error *error) {
     struct runs *runs = work->runs;
-    struct text result = {0};
+    struct text result = {.maximum = TEXT_UNLIMITED}; /* counted in the run's memory */
     void *checkpoint = NULL;
     size_t checkpoint_size = 0;
     if (!runs->store->read_checkpoint(runs->store, work->id, &checkpoint, &checkpoint_size, error))

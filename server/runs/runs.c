@@ -48,6 +48,7 @@ bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_re
         if (ok) {
             run_record_clear(run);
             *run = copy;
+            run_record_drop_large(run);
         }
     }
     pthread_mutex_unlock(&runs->mutex);

@@ -27,6 +27,7 @@ bool sqlite_events_insert(struct connection *writer, const struct event_record *
     " started_ms, finished_ms, result, error, comparison, comparison_variant, comparison_seed, owner,"       \
     " attempts, attempted_ms, dataset, network, kernels"
 extern const struct row_kind sqlite_run_rows;
+extern const struct row_kind sqlite_listed_run_rows; /* without large parameters */
 /* Rows of one column that become a char[ID_SIZE]. */
 extern const struct row_kind sqlite_id_rows;
 

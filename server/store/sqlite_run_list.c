@@ -85,6 +85,7 @@ static bool list_one_by_one(struct sqlite_store *store, const struct run_filter 
             ok = failure.code == ERROR_DAMAGED || failure.code == ERROR_MISSING
                      ? make_unreadable(&records[count], id, error)
                      : error_set(error, failure.code, "%s", failure.message);
+        run_record_drop_large(&records[count]);
     }
     free(ids.items);
     if (ok)
@@ -99,8 +100,8 @@ static bool store_list_runs(struct store *store, const struct run_filter *filter
     struct sqlite_store *self = sqlite_store_of(store);
     struct row_list rows = {0};
     struct error failure = {0};
-    bool ok = list(&self->bulk_reader, record_queries[choose_query(filter)], filter, &sqlite_run_rows, &rows,
-                   &failure);
+    bool ok = list(&self->bulk_reader, record_queries[choose_query(filter)], filter, &sqlite_listed_run_rows,
+                   &rows, &failure);
     if (!ok && failure.code == ERROR_DAMAGED)
         ok = list_one_by_one(self, filter, &rows, error);
     else if (!ok)

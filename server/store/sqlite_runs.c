@@ -141,11 +141,37 @@ static bool store_read_result(struct store *store, const char *id, char **result
                          result_json, error);
 }
 
+static bool read_sizes(sqlite3_stmt *row, void *record, struct error *error) {
+    struct run_sizes *sizes = record;
+    (void)error;
+    sizes->result_bytes = (size_t)sqlite3_column_int64(row, 0);
+    sizes->metrics_count = (size_t)sqlite3_column_int64(row, 1);
+    return true;
+}
+
+static const struct row_kind size_rows = {sizeof(struct run_sizes), read_sizes, NULL};
+
+static bool store_measure_run(struct store *store, const char *id, struct run_sizes *sizes,
+                              struct error *error) {
+    return row_find(&sqlite_store_of(store)->bulk_reader, &size_rows,
+                    "SELECT (SELECT length(CAST(json AS BLOB)) FROM results WHERE run = ?1),"
+                    " (SELECT count(*) FROM metrics WHERE run = ?1)",
+                    "run", id, sizes, error);
+}
+
 static void clear_run(void *record) {
     run_record_clear(record);
 }
 
 const struct row_kind sqlite_run_rows = {sizeof(struct run_record), read_run, clear_run};
+
+static bool read_listed_run(sqlite3_stmt *row, void *record, struct error *error) {
+    bool ok = read_run(row, record, error);
+    run_record_drop_large(record);
+    return ok;
+}
+
+const struct row_kind sqlite_listed_run_rows = {sizeof(struct run_record), read_listed_run, clear_run};
 
 static bool read_id(sqlite3_stmt *row, void *record, struct error *error) {
     (void)error;
@@ -207,6 +233,7 @@ void sqlite_runs_install(struct store *store) {
     store->update_run = store_update_run;
     store->find_run = store_find_run;
     store->read_result = store_read_result;
+    store->measure_run = store_measure_run;
     store->list_unfinished_runs = store_list_unfinished_runs;
     store->delete_run = store_delete_run;
     store->forgive_attempts = store_forgive_attempts;

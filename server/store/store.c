@@ -20,6 +20,13 @@ bool run_record_set_state(struct run_record *record, enum run_state next, struct
     return true;
 }
 
+void run_record_drop_large(struct run_record *record) {
+    if (!result_is_large(record->parameters_json))
+        return;
+    free(record->parameters_json);
+    record->parameters_json = NULL;
+}
+
 void run_record_clear(struct run_record *record) {
     free(record->experiment);
     free(record->name);

@@ -57,6 +57,8 @@ struct run_record {
 enum { SMALL_RESULT_MAXIMUM = 16 << 10 };
 bool run_record_lacks_result(const struct run_record *record);
 bool result_is_large(const char *result_json); /* NULL: it is not */
+/* Frees parameters of that size: records in lists come without them (NULL). */
+void run_record_drop_large(struct run_record *record);
 /* Changes a run's state; no other code may. ERROR_INTERNAL, and no change, if `next` may not follow the
  * current state. */
 bool run_record_set_state(struct run_record *record, enum run_state next, struct error *error);
@@ -87,6 +89,11 @@ struct event_record {
     enum event_kind kind;
     bool is_damaged; /* the kind is none of them */
     char *payload;   /* JSON; owned */
+};
+
+struct run_sizes {
+    size_t result_bytes; /* of a result that records lack */
+    size_t metrics_count;
 };
 
 struct run_filter {
@@ -190,7 +197,9 @@ struct store {
     bool (*find_run)(struct store *store, const char *id, struct run_record *run, struct error *error);
     /* The result that a record lacks (free()); NULL if there is none. */
     bool (*read_result)(struct store *store, const char *id, char **result_json, struct error *error);
-    /* Newest first. */
+    /* How much a run has in the store, before any of it is read; zeros for an unknown run. */
+    bool (*measure_run)(struct store *store, const char *id, struct run_sizes *sizes, struct error *error);
+    /* Newest first; without large parameters. */
     bool (*list_runs)(struct store *store, const struct run_filter *filter, struct run_record **runs,
                       size_t *count, struct error *error);
     /* The runs that have not ended: first those that were running, then the others, each oldest first. */
