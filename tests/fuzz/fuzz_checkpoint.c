@@ -51,7 +51,7 @@ static double no_time(void *owner) {
 }
 
 static void go_on(const struct parameter_set *set, const void *checkpoint, size_t size) {
-    struct text text = {0};
+    struct text text = {.maximum = TEXT_UNLIMITED};
     struct error error = {0};
     struct experiment_context context = {
         .parameters = set,

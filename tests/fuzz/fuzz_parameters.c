@@ -71,7 +71,7 @@ static bool read_and_prepare(const struct experiment *experiment, const json_t *
 }
 
 static char *write_parameters(const struct parameter_set *set) {
-    struct text text = {0};
+    struct text text = {.maximum = TEXT_UNLIMITED};
     json_write_parameters(&text, NULL, set);
     char *written = text_release(&text);
     if (written == NULL)
@@ -101,7 +101,7 @@ static double no_time(void *owner) {
 
 /* Runs only what takes next to no time. */
 static void check_result(const struct experiment *experiment, const struct parameter_set *set) {
-    struct text text = {0};
+    struct text text = {.maximum = TEXT_UNLIMITED};
     struct error error = {0};
     struct experiment_context context = {
         .parameters = set, .result = json_result_sink(&text), .host.seconds_now = no_time, .data = data};
