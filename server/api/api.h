@@ -24,6 +24,8 @@ void api_runs_list(struct request *request);
 void api_runs_get(struct request *request);
 void api_runs_cancel(struct request *request);
 void api_runs_delete(struct request *request);
+void api_runs_delete_many(struct request *request);
+void api_storage_get(struct request *request);
 void api_events_of_run(struct request *request);
 void api_events_of_all(struct request *request);
 void api_metrics_get(struct request *request);

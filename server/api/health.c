@@ -1,6 +1,7 @@
 /* The service's health, for people and for Docker; and its counters, for Prometheus. */
+#include "server/api/storage.h"
+
 #include "core/math/kernels.h"
-#include "server/api/api.h"
 #include "server/formats/json_writer.h"
 #include "server/system/version.h"
 
@@ -12,7 +13,10 @@ void api_health_get(struct request *request) {
         response_set_problem(&request->response, 503, "the service is ending");
         return;
     }
+    struct store *store = request->service->store;
+    struct store_room room;
     runs_count(request->service->runs, &counts);
+    store->measure(store, &room);
     json_write_begin_object(&text, NULL);
     json_write_string(&text, "status", "ok");
     json_write_string(&text, "version", ATTNLAB_VERSION);
@@ -20,6 +24,8 @@ void api_health_get(struct request *request) {
     json_write_integer(&text, "workers", (int64_t)counts.workers);
     json_write_integer(&text, "running", (int64_t)counts.by_state[RUN_RUNNING]);
     json_write_integer(&text, "queued", (int64_t)counts.by_state[RUN_QUEUED]);
+    json_write_integer(&text, "disk_free_bytes", (int64_t)room.free_bytes);
+    json_write_integer(&text, "database_bytes", (int64_t)room.database_bytes);
     json_write_end_object(&text);
     response_set_json(&request->response, 200, &text);
 }
@@ -58,6 +64,7 @@ static bool write_prometheus(struct request *request, const void *shown, struct 
                        "# TYPE attnlab_training_epochs_total counter\nattnlab_training_epochs_total %llu\n"
                        "# TYPE attnlab_waiting_connections gauge\nattnlab_waiting_connections %zu\n",
                        counts.steps, counts.epochs, parking_count(request->http->parking));
+    storage_write_prometheus(request->service, text);
     statistics_write(request->http->statistics, text);
     return true;
 }

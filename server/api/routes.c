@@ -11,17 +11,25 @@ static const struct parameter_declaration wait_query[] = {
      .maximum = 300},
 };
 
+/* Which runs a list has, and which are deleted at once. */
+#define RUN_FILTERS                                                                                          \
+    {.name = "state",                                                                                        \
+     .type = PARAMETER_CHOICE,                                                                               \
+     .title = "State",                                                                                       \
+     .meaning = "Only runs in this state.",                                                                  \
+     .choices = run_state_names},                                                                            \
+        {.name = "experiment",                                                                               \
+         .type = PARAMETER_TEXT,                                                                             \
+         .title = "Experiment",                                                                              \
+         .meaning = "Only runs of this experiment.",                                                         \
+         .length_maximum = 64},                                                                              \
+    {                                                                                                        \
+        .name = "owner", .type = PARAMETER_TEXT, .title = "Owner",                                           \
+        .meaning = "Only runs of this owner, as /api/storage names it.", .length_maximum = 64                \
+    }
+
 static const struct parameter_declaration runs_query[] = {
-    {.name = "state",
-     .type = PARAMETER_CHOICE,
-     .title = "State",
-     .meaning = "Only runs in this state.",
-     .choices = run_state_names},
-    {.name = "experiment",
-     .type = PARAMETER_TEXT,
-     .title = "Experiment",
-     .meaning = "Only runs of this experiment.",
-     .length_maximum = 64},
+    RUN_FILTERS,
     {.name = "comparison",
      .type = PARAMETER_TEXT,
      .title = "Comparison",
@@ -44,6 +52,8 @@ static const struct parameter_declaration runs_query[] = {
      .meaning = "Only runs older than the one with this id, the value of next in the previous page.",
      .length_maximum = 64},
 };
+
+static const struct parameter_declaration runs_deleted_query[] = {RUN_FILTERS};
 
 static const struct parameter_declaration comparisons_query[] = {
     {.name = "limit",
@@ -176,6 +186,10 @@ static const struct route routes[] = {
      "both are complete only in the run itself",
      .needs = NEEDS_READ, .flags = ROUTE_READ, QUERY(runs_query), .success_status = 200,
      .response_schema = "RunList"},
+    {METHOD_DELETE, "/api/storage/runs", api_runs_delete_many,
+     "Deletes up to 200 ended runs that fit the query, the newest first, and says whether more are left",
+     .flags = ROUTE_BACKGROUND, QUERY(runs_deleted_query), .success_status = 200,
+     .response_schema = "Deletion"},
     {METHOD_GET, "/api/runs/{id}", api_runs_get, "A run", .needs = NEEDS_READ, .success_status = 200,
      .response_schema = "Run"},
     {METHOD_POST, "/api/runs/{id}/cancel", api_runs_cancel, "Cancels a run within one training step",
@@ -239,6 +253,9 @@ static const struct route routes[] = {
      "The examples exactly as a run sees them; takes every parameter of train that concerns the data",
      .needs = NEEDS_READ, .flags = ROUTE_READ | ROUTE_OPEN_QUERY, .exports = api_examples_exports,
      QUERY(examples_query), .success_status = 200, .response_schema = "Examples"},
+    {METHOD_GET, "/api/storage", api_storage_get,
+     "What runs and data sets take on the disk; the lecturer sees who takes most", .needs = NEEDS_READ,
+     .flags = ROUTE_READ, .success_status = 200, .response_schema = "Storage"},
     {METHOD_GET, "/api/health", api_health_get, "The service's health", .needs = NEEDS_NOTHING,
      .success_status = 200, .response_schema = "Health"},
     {METHOD_GET, "/api/session", api_session_get, "The caller's session: role, rights and limits",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { DELETED_AT_ONCE = 200 };
 static const double cancel_seconds = 2; /* enough for the current training step */
 
 static void answer_run(struct request *request, const struct run_record *run) {
@@ -117,15 +118,19 @@ static void write_listed_run(struct text *text, const struct request *request, c
     run_write_brief_json(text, NULL, run, &may_delete);
 }
 
+static const char *text_or_null(const struct parameter_set *query, const char *name) {
+    return parameter_is_set(query, name) ? parameter_text(query, name) : NULL;
+}
+
 void api_runs_list(struct request *request) {
     const struct parameter_set *query = &request->query;
     size_t limit = (size_t)parameter_integer(query, "limit");
     struct run_filter filter = {
         .state = parameter_is_set(query, "state") ? run_state_find(parameter_text(query, "state")) : -1,
-        .experiment = parameter_is_set(query, "experiment") ? parameter_text(query, "experiment") : NULL,
-        .comparison = parameter_is_set(query, "comparison") ? parameter_text(query, "comparison") : NULL,
-        .owner = parameter_boolean(query, "mine") ? request->caller.owner : NULL,
-        .before = parameter_is_set(query, "before") ? parameter_text(query, "before") : NULL,
+        .experiment = text_or_null(query, "experiment"),
+        .comparison = text_or_null(query, "comparison"),
+        .owner = parameter_boolean(query, "mine") ? request->caller.owner : text_or_null(query, "owner"),
+        .before = text_or_null(query, "before"),
         .limit = limit + 1, /* one more than asked for, to see if there is a next page */
     };
     struct run_record *runs = NULL;
@@ -184,4 +189,32 @@ void api_runs_delete(struct request *request) {
         response_set_empty(&request->response, 204);
     else
         response_set_error(&request->response, &error);
+}
+
+/* Runs that have not ended are left alone. A query that says nothing is more likely a slip than a wish. */
+void api_runs_delete_many(struct request *request) {
+    const struct parameter_set *query = &request->query;
+    const struct run_filter filter = {
+        .state = parameter_is_set(query, "state") ? run_state_find(parameter_text(query, "state")) : -1,
+        .experiment = text_or_null(query, "experiment"),
+        .owner = text_or_null(query, "owner"),
+        .limit = DELETED_AT_ONCE,
+    };
+    struct error error = {0};
+    struct text text = {0};
+    size_t deleted = 0;
+    if (filter.state < 0 && filter.experiment == NULL && filter.owner == NULL) {
+        response_set_fault(&request->response, "state",
+                           "or experiment or owner must say which runs are meant");
+        return;
+    }
+    if (!runs_delete_ended(request->service->runs, &filter, &deleted, &error)) {
+        response_set_error(&request->response, &error);
+        return;
+    }
+    json_write_begin_object(&text, NULL);
+    json_write_integer(&text, "deleted", (int64_t)deleted);
+    json_write_boolean(&text, "are_left", deleted == filter.limit);
+    json_write_end_object(&text);
+    response_set_json(&request->response, 200, &text);
 }

@@ -121,6 +121,38 @@ bool runs_delete(struct runs *runs, const char *id, struct error *error) {
     return true;
 }
 
+/* Deletes ended runs in one state. */
+static bool delete_in_state(struct runs *runs, const struct run_filter *filter, size_t *deleted,
+                            struct error *error) {
+    struct run_record *list = NULL;
+    size_t count = 0;
+    bool ok = runs_list(runs, filter, &list, &count, error);
+    for (size_t i = 0; i < count && ok; i++) {
+        struct error failure = {0};
+        if (runs_delete(runs, list[i].id, &failure))
+            ++*deleted;
+        else if (failure.code != ERROR_MISSING) /* somebody else has deleted it in between */
+            ok = error_set(error, failure.code, "%s", failure.message);
+    }
+    run_records_free(list, count);
+    return ok;
+}
+
+bool runs_delete_ended(struct runs *runs, const struct run_filter *filter, size_t *deleted,
+                       struct error *error) {
+    bool ok = true;
+    *deleted = 0;
+    for (enum run_state state = 0; state < RUN_STATE_COUNT && ok; state++) {
+        struct run_filter in_state = *filter;
+        in_state.state = (int)state;
+        in_state.limit = filter->limit - *deleted;
+        if (run_state_has_ended(state) && in_state.limit > 0 &&
+            (filter->state < 0 || filter->state == (int)state))
+            ok = delete_in_state(runs, &in_state, deleted, error);
+    }
+    return ok;
+}
+
 bool runs_check_disk(struct runs *runs, const char *owner, size_t bytes, struct error *error) {
     return disk_quota_check(&runs->disk_quota, runs->store, owner, bytes, error);
 }

@@ -71,6 +71,10 @@ bool runs_list(struct runs *runs, const struct run_filter *filter, struct run_re
 bool runs_cancel(struct runs *runs, const char *id, struct run_record *run, struct error *error);
 /* ERROR_CONFLICT if the run has not ended. */
 bool runs_delete(struct runs *runs, const char *id, struct error *error);
+/* Deletes up to filter->limit ended runs that fit. Sets *deleted to their number, also if it fails half way.
+ */
+bool runs_delete_ended(struct runs *runs, const struct run_filter *filter, size_t *deleted,
+                       struct error *error);
 
 /* Whether the owner may store `bytes` more: see disk_quota_check. */
 bool runs_check_disk(struct runs *runs, const char *owner, size_t bytes, struct error *error);

@@ -1,7 +1,7 @@
 // Limits on what runs and data sets may take on the disk, and the number of runs that are kept.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Browser, smallTraining, until } from "../support/client.js";
+import { Browser, longTraining, smallTraining, until } from "../support/client.js";
 import { startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
@@ -78,4 +78,36 @@ test("the oldest runs without a name go when there are more than are kept", asyn
     await until(async () => (await lecturer.get("api/runs")).runs.length === 3, "the oldest are deleted");
     assert.deepEqual((await lecturer.get("api/runs")).runs.map(({ id }) => id).sort(), expected);
     assert.equal(await lecturer.status("GET", `api/runs/${runs[0].id}`), 404);
+});
+
+test("the lecturer sees who takes the room, and deletes ended runs of a student at once", async (t) => {
+    const { student, lecturer } = await start(t, "--disk-mb", "100");
+    const one = await student();
+    assert.equal((await perform(one, large)).state, "succeeded");
+    const kept = await perform(lecturer, smallTraining);
+    const running = (await lecturer.create("api/runs", longTraining)).id;
+
+    const storage = await lecturer.get("api/storage");
+    assert.equal(storage.limit_bytes, 100 << 20);
+    assert.ok(storage.free_bytes > 0 && storage.database_bytes >= storage.used_bytes && storage.used_bytes > 15 << 20);
+    assert.equal(storage.owners[0].runs, 1);
+    assert.ok(storage.owners[0].bytes > 15 << 20);
+    const own = await one.get("api/storage");
+    assert.equal(own.own_bytes, storage.owners[0].bytes);
+    assert.equal(own.own_limit_bytes, 200 << 20);
+    assert.deepEqual(own.owners, []);
+    const metrics = await lecturer.text("metrics");
+    for (const name of ["disk_free_bytes", "disk_margin_bytes", "disk_reserve_bytes", "database_used_bytes", "disk_limit_bytes"])
+        assert.match(metrics, new RegExp(`^attnlab_${name} [1-9]\\d*$`, "m"));
+    assert.ok((await one.get("api/health")).disk_free_bytes > 0);
+
+    assert.equal(await one.status("DELETE", "api/storage/runs?state=succeeded"), 403);
+    assert.equal(await lecturer.status("DELETE", "api/storage/runs"), 422);
+    const response = await lecturer.fetch(`api/storage/runs?owner=${storage.owners[0].owner}`, { method: "DELETE" });
+    assert.deepEqual(await response.json(), { deleted: 1, are_left: false });
+    assert.equal((await one.get("api/storage")).own_bytes, 0);
+    assert.deepEqual((await lecturer.get("api/runs")).runs.map(({ id }) => id), [running, kept.id]);
+    // The run that trains is left alone.
+    const rest = await lecturer.fetch("api/storage/runs?experiment=train", { method: "DELETE" });
+    assert.deepEqual(await rest.json(), { deleted: 1, are_left: false });
 });

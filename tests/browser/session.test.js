@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, eventually, readAddress, readTable, startPage } from "../support/browser.js";
-import { longTraining, smallTraining } from "../support/client.js";
+import { Browser, Client, longTraining, smallTraining } from "../support/client.js";
 
 const token = "correct-horse-battery-staple";
 
@@ -104,6 +104,34 @@ test("the lecturer signs in with the token, runs, and signs out", async () => {
     await page.getByText("this run as JSON").waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("student (watching only)").waitFor();
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("the lecturer sees who fills the disk, and deletes all ended runs of that student at once", async () => {
+    const visit = await new Browser(classroom.client.url).visit();
+    for (let i = 0; i < 3; i++) await visit.create("api/runs?wait=60", { ...smallTraining, name: `student's ${i}` });
+    const lecturer = new Client(classroom.client.url, { Authorization: `Bearer ${token}` });
+    const kept = await lecturer.create("api/runs?wait=60", { ...smallTraining, name: "the lecturer's" });
+
+    const { page, faults, close } = await classroom.open(`#runs`);
+    await page.evaluate(async (text) => {
+        const headers = { "Content-Type": "application/json" };
+        await fetch("/api/session", { method: "POST", headers, body: JSON.stringify({ token: text }) });
+    }, token);
+    await page.reload();
+    await page.getByText(/Runs and data sets take .* of the disk are free/).waitFor();
+    const by = page.getByLabel("by", { exact: true });
+    const { owners } = await lecturer.get("api/storage");
+    const student = owners.find(({ runs }) => runs === 3).owner;
+    await by.selectOption(`owner:${student}`);
+    await eventually(async () => (await readTable(page, "Runs")).length === 4, "the student's three runs");
+    await assertAccessible(page, "the runs of a student");
+    page.once("dialog", (dialog) => dialog.accept());
+    await page.getByRole("button", { name: "Delete all that have ended" }).click();
+    await page.getByText("No runs yet").waitFor();
+    assert.equal((await lecturer.get(`api/runs?owner=${student}`)).runs.length, 0);
+    assert.equal((await lecturer.get(`api/runs/${kept.id}`)).state, "succeeded");
     assert.deepEqual(faults, []);
     await close();
 });

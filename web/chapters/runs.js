@@ -4,7 +4,7 @@ import { createAlert } from "../shared/alert.js";
 import { errorText, get, isOver, post, query, remove, runStates } from "../shared/api.js";
 import { atMostEvery, h, latest, oncePerFrame, quietButton, replaceChildren } from "../shared/dom.js";
 import { same } from "../shared/form.js";
-import { percent, time } from "../shared/format.js";
+import { bytes, percent, time } from "../shared/format.js";
 import { describeModels, SENTENCES } from "../shared/models.js";
 import { listen } from "../shared/stream.js";
 import { createTable } from "../shared/table.js";
@@ -50,6 +50,30 @@ function outcomeText(run, lastEpoch) {
     return run.result?.test_accuracy === undefined ? "" : `${percent(run.result.test_accuracy)} right`;
 }
 
+// An owner is a digest of a cookie or an address; its first characters tell one student from another.
+const nameOf = (owner) => `student ${owner.replace(/^\w+-/, "").slice(0, 6)}`;
+
+// One line on the room that runs and data sets take, and a warning when little is left.
+function createStorage() {
+    const element = h("p", { class: "hint storage", role: "status" });
+    const update = (room) => {
+        const { free_bytes, margin_bytes, used_bytes, limit_bytes, own_bytes, own_limit_bytes } = room;
+        const own = own_limit_bytes && `Yours take ${bytes(own_bytes)} of ${bytes(own_limit_bytes)}. `;
+        const all = `Runs and data sets take ${bytes(used_bytes)}${limit_bytes ? ` of ${bytes(limit_bytes)}` : ""}; `;
+        const isShort =
+            free_bytes < 4 * margin_bytes || used_bytes > 0.75 * (limit_bytes ?? Infinity) || own_bytes > 0.9 * (own_limit_bytes ?? Infinity);
+        element.classList.toggle("short", isShort);
+        replaceChildren(
+            element,
+            own,
+            all,
+            `${bytes(free_bytes)} of the disk are free.`,
+            isShort && " Little room is left: delete what nobody needs any more.",
+        );
+    };
+    return { element, update };
+}
+
 export function mount(root, page) {
     const models = describeModels(page);
     const alert = createAlert();
@@ -68,6 +92,11 @@ export function mount(root, page) {
     const state = filter("state", "all states", runStates.map(({ name }) => [name]));
     const experiment = filter("experiment", "all experiments", page.experimentNames.map((one) => [one]));
     const mine = filter("mine", "everybody", [["true", "me"]]);
+    const isLecturer = page.session.role === "lecturer";
+    // The owner that "by" names, or nothing. The lecturer can also choose one of those who take most room.
+    const owner = () => (mine.value.startsWith("owner:") ? mine.value.slice("owner:".length) : "");
+    const whose = () => (owner() ? { owner: owner() } : { mine: mine.value });
+    const storage = createStorage();
     // Without sign-in everybody is the same person, so there is nothing to filter.
     const byWhom = page.session.access === "local" ? [] : [h("label", { for: "run-mine" }, "by"), mine];
     const more = h("button", { type: "button", hidden: true, onclick: () => loadMore() }, "Older runs");
@@ -139,7 +168,6 @@ export function mount(root, page) {
         if (focused) table.element.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
     });
 
-    const isLecturer = page.session.role === "lecturer";
     const mayChange = (run) => run.may_delete ?? isLecturer;
     const fits = (run) =>
         (!state.value || run.state === state.value) && (!experiment.value || run.experiment === experiment.value);
@@ -160,7 +188,7 @@ export function mount(root, page) {
     }
     const findOwn = atMostEvery(OWN_MILLISECONDS, async () => {
         try {
-            const answer = await get(`/api/runs${query({ mine: true, limit: RUNS_A_PAGE })}`, page.signal);
+            const answer = await get(`/api/runs${query({ ...(owner() ? whose() : { mine: true }), limit: RUNS_A_PAGE })}`, page.signal);
             answer.runs.forEach(keep);
         } catch (error) {
             alert.show(error);
@@ -171,7 +199,7 @@ export function mount(root, page) {
         const isLatest = begin();
         try {
             const answer = await get(
-                `/api/runs${query({ state: state.value, experiment: experiment.value, mine: mine.value, limit: RUNS_A_PAGE, before: next })}`,
+                `/api/runs${query({ state: state.value, experiment: experiment.value, ...whose(), limit: RUNS_A_PAGE, before: next })}`,
                 page.signal,
             );
             // The reader has chosen other filters since, and their answer is on the way.
@@ -180,6 +208,7 @@ export function mount(root, page) {
             next = answer.next;
             more.hidden = !next;
             draw();
+            showStorage(await get("/api/storage", page.signal));
             const health = await get("/api/health", page.signal);
             replaceChildren(
                 service,
@@ -198,6 +227,41 @@ export function mount(root, page) {
 
     // While the line was down, runs may have been deleted, or the service started with other data.
     let isStale = false;
+    function showStorage(room) {
+        storage.update(room);
+        if (byWhom.length === 0 || !isLecturer) return;
+        const chosen = mine.value;
+        for (const option of [...mine.options]) if (option.value.startsWith("owner:")) option.remove();
+        const students = room.owners.filter((one) => one.owner !== "lecturer");
+        if (owner() && !students.some((one) => one.owner === owner())) students.push({ owner: owner(), bytes: 0, runs: 0 });
+        mine.append(
+            ...students.map((one) =>
+                h("option", { value: `owner:${one.owner}` }, `${nameOf(one.owner)}: ${bytes(one.bytes)}`),
+            ),
+        );
+        mine.value = chosen;
+    }
+
+    // All ended runs that fit the filters, not only those that the list has loaded.
+    async function deleteAll() {
+        const states = runStates.filter(({ name, ended }) => ended && (!state.value || name === state.value));
+        const who = mine.value ? `of ${mine.selectedOptions[0].textContent}` : "of everybody";
+        const what = [states.length === 1 ? states[0].name : "ended", experiment.value, "runs"].filter(Boolean).join(" ");
+        if (!globalThis.confirm(`Delete all ${what} ${who}? This cannot be undone.`)) return;
+        await act(async () => {
+            for (const { name } of states) {
+                let answer;
+                do {
+                    const which = { state: name, experiment: experiment.value, owner: ownerToDelete() };
+                    answer = await remove(`/api/storage/runs${query(which)}`, page.signal);
+                } while (answer.are_left);
+            }
+        });
+        restart();
+    }
+    const ownerToDelete = () => owner() || (mine.value ? "lecturer" : "");
+    const removeAll = h("button", { type: "button", class: "quiet", hidden: !isLecturer, onclick: deleteAll }, "Delete all that have ended");
+
     listen((type, data) => {
         if (type === "lost") isStale = true;
         if (type === "open" && isStale) {
@@ -212,6 +276,7 @@ export function mount(root, page) {
     }, page.signal);
     root.append(
         service,
+        storage.element,
         h(
             "div",
             { class: "slider-row" },
@@ -220,6 +285,7 @@ export function mount(root, page) {
             h("label", { for: "run-experiment" }, "of"),
             experiment,
             byWhom,
+            removeAll,
         ),
         alert.element,
         empty,

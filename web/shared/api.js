@@ -48,7 +48,7 @@ export async function request(method, path, { body, type = "application/json", s
 export const get = (path, signal) => request("GET", path, { signal });
 // A POST always carries JSON: apart from data files, the server refuses any other type.
 export const post = (path, body = {}, signal) => request("POST", path, { body, signal });
-export const remove = (path) => request("DELETE", path);
+export const remove = (path, signal) => request("DELETE", path, { signal });
 
 // "?a=1&b=x" from the entries that have a value.
 export function query(parameters) {
