@@ -283,20 +283,18 @@ test("faults of a query, a prediction's input or an upload name their fields", a
 });
 
 test("a diverging run fails with a helpful message, and no NaN reaches JSON", async () => {
-    // Scores of such numbers soon pass float32's largest.
+    // A transformer's scores of such numbers soon pass float32's largest; attention alone saturates and stays finite.
     const rows = Array.from({ length: 10 }, (_, i) => `${i}e14,1e15,${i % 2}`).join("\n");
     const body = `a,b,label\n${rows}\n`;
     const response = await client.fetch("api/datasets?name=huge", { method: "POST", headers: { "Content-Type": "text/csv" }, body });
     assert.equal(response.status, 201);
-    for (const model of ["attention", "transformer"]) {
-        const run = await client.runToEnd({ experiment: "train", model, task: "huge", learning_rate: 10 });
-        assert.equal(run.state, "failed");
-        assert.match(run.error, /at step \d+ \(epoch \d+\)\. .*the features reach 1e\+15/);
-        assert.equal(run.result, null);
-        const events = await client.text(`api/runs/${run.id}/events`);
-        const metrics = await client.text(`api/runs/${run.id}/metrics`);
-        assert.doesNotMatch(events + metrics, /NaN|Infinity|[^a-z]inf[^a-z]/);
-    }
+    const run = await client.runToEnd({ experiment: "train", model: "transformer", task: "huge", learning_rate: 10 });
+    assert.equal(run.state, "failed");
+    assert.match(run.error, /at step \d+ \(epoch \d+\)\. .*the features reach 1e\+15/);
+    assert.equal(run.result, null);
+    const events = await client.text(`api/runs/${run.id}/events`);
+    const metrics = await client.text(`api/runs/${run.id}/metrics`);
+    assert.doesNotMatch(events + metrics, /NaN|Infinity|[^a-z]inf[^a-z]/);
 });
 
 /** Sends bytes that are not valid HTTP and returns the answer. */
