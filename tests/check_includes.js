@@ -30,7 +30,7 @@ server/formats          core/*  server/system  <jansson.h>
 server/hdf5             core  core/pretrained  server/formats  server/system  <hdf5.h>
 server/store            core  core/training  server/system  <sqlite3.h>  <pthread.h>  <nettle/sha2.h>  <nettle/base16.h>
 server/runs             core/*  server/formats  server/store  server/system  <jansson.h>  <pthread.h>
-server/access           core  core/parameters  server/runs  server/formats  server/store  server/system  <pthread.h>  \
+server/access           core  core/parameters  core/experiments  server/runs  server/formats  server/store  server/system  <pthread.h>  \
                         <nettle/sha2.h>  <nettle/base16.h>  <nettle/memops.h>
 server/http             core  core/parameters  server/access  server/runs  server/formats  server/system  \
                         <microhttpd.h>  <jansson.h>  <pthread.h>

@@ -192,9 +192,8 @@ static bool validate_matrices(const struct parameter_set *set, struct parameter_
 }
 
 static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+                     struct parameter_faults *faults) {
     (void)data;
-    (void)memory_limit_bytes;
     if (!validate_matrices(set, faults) || !parameter_is_set(set, "mask_matrix"))
         return;
     struct sizes sizes = sizes_of(set);
@@ -231,6 +230,34 @@ static void lay_out(struct steps *steps, size_t batch, struct arena *arena) {
     steps->weights = arena_floats(arena, pairs);
     steps->row_sums = arena_floats(arena, sizes.queries);
     steps->output = arena_floats(arena, sizes.queries * sizes.value_width);
+}
+
+/* The result has every matrix. Matrices that the user gave are also in memory as values, twice while the run
+ * is created, and as text. */
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { GIVEN_BYTES = 3 * sizeof(float) + 3 * 18, LABELS = 4, MATRICES_OF_PAIRS = 4 };
+    (void)data;
+    struct steps steps = {.sizes = sizes_of(set)};
+    bool head = is_preset(set, "causal-head");
+    steps.input_width = head ? HEAD_INPUT_WIDTH : is_preset(set, "drawn") ? steps.sizes.key_width : 0;
+    struct arena measure = arena_measuring();
+    lay_out(&steps, head ? HEAD_BATCH : 1, &measure);
+    double queries = (double)steps.sizes.queries, keys = (double)steps.sizes.keys;
+    double key_width = (double)steps.sizes.key_width, value_width = (double)steps.sizes.value_width;
+    double given = 0, input = (double)steps.input_width;
+    for (size_t i = 0; i < set->count; i++)
+        given += set->declarations[i].type == PARAMETER_MATRIX
+                     ? (double)set->values[i].rows * (double)set->values[i].columns
+                     : 0;
+    struct run_cost cost = {
+        .work = {[WORK_ARITHMETIC] = 2 * queries * keys * (key_width + value_width + MATRICES_OF_PAIRS * 10) +
+                                     6 * queries * input * key_width,
+                 [WORK_DRAWS] = queries * input + 3 * key_width * input}};
+    run_cost_add_memory(&cost, (double)measure.used + given * GIVEN_BYTES);
+    run_cost_add_result(&cost, queries * (input + key_width + value_width + LABELS) +
+                                   keys * (key_width + value_width + LABELS) +
+                                   MATRICES_OF_PAIRS * queries * keys + 20);
+    return cost;
 }
 
 /* Draws a linear map without bias and applies it to the first example's tokens. */
@@ -457,5 +484,6 @@ const struct experiment experiment_attention_steps = {
     .parameter_count = DECLARATION_COUNT,
     .complete = complete,
     .validate = validate,
+    .estimate = estimate,
     .run = run,
 };

@@ -17,6 +17,7 @@
 
 enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0, LENGTH_MAXIMUM = 4096 };
 enum { RNN, ATTENTION, TILED, IDENTITY, MODEL_COUNT };
+enum { WARM_UP = 1 };
 
 static const struct measured_model {
     const char *name;
@@ -74,52 +75,63 @@ static struct drawn_model_request request_of(const struct parameter_set *set, si
                                         .storage = measured_models[model].storage};
 }
 
-static bool fits(const struct parameter_set *set, size_t steps, unsigned long long memory_limit_bytes) {
-    for (size_t m = 0; m < MODEL_COUNT; m++) {
-        struct drawn_model_request request = request_of(set, m, steps);
-        if (measured_models[m].has_matrix && drawn_model_size(&request) > memory_limit_bytes)
-            return false;
-    }
-    return true;
-}
-
-/* Defaults matrix_up_to to the longest length at which the matrices still fit in memory, as they do at every
- * shorter one. */
-static bool complete(struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults,
-                     struct error *error) {
-    (void)data;
-    (void)error;
-    if (parameter_is_set(set, "matrix_up_to"))
-        return true;
-    const struct parameter_value *lengths = parameter_value(set, "lengths");
-    int64_t longest = LENGTH_MAXIMUM;
-    for (size_t i = 0; i < lengths->count; i++)
-        if (lengths->integers[i] <= longest && !fits(set, (size_t)lengths->integers[i], memory_limit_bytes))
-            longest = lengths->integers[i] - 1;
-    parameter_set_integer(set, (size_t)parameter_find(set, "matrix_up_to"), longest, faults);
-    return true;
-}
-
 /* A run stored by an earlier version lacks matrix_up_to; that version checked that all matrices fit. */
 static bool is_measured(const struct parameter_set *set, size_t model, size_t length) {
     return !measured_models[model].has_matrix || !parameter_is_set(set, "matrix_up_to") ||
            length <= (size_t)parameter_integer(set, "matrix_up_to");
 }
 
-static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+/* The models of one length are in memory together, one length at a time. */
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { NUMBERS_OF_LENGTH = 30 };
     (void)data;
     const struct parameter_value *lengths = parameter_value(set, "lengths");
-    for (size_t i = 0; i < lengths->count; i++)
+    double passes = WARM_UP + (double)parameter_integer(set, "repeats"), largest = 0;
+    struct run_cost cost = {.memory_bytes = 0};
+    for (size_t i = 0; i < lengths->count; i++) {
+        size_t length = (size_t)lengths->integers[i];
+        struct run_cost row = {.memory_bytes = 0};
+        drawn_examples_add_cost((size_t)parameter_integer(set, "batch"), length, &row);
         for (size_t m = 0; m < MODEL_COUNT; m++) {
-            size_t length = (size_t)lengths->integers[i];
             struct drawn_model_request request = request_of(set, m, length);
-            if (is_measured(set, m, length) &&
-                !drawn_model_check_size(&request, memory_limit_bytes,
-                                        measured_models[m].has_matrix ? "matrix_up_to" : "lengths", faults))
-                return;
+            if (!is_measured(set, m, length))
+                continue;
+            row.memory_bytes += (double)drawn_model_size(&request);
+            drawn_model_add_work(&request, passes, &row);
         }
+        largest = fmax(largest, row.memory_bytes);
+        for (int kind = 0; kind < WORK_KIND_COUNT; kind++)
+            cost.work[kind] += row.work[kind];
+    }
+    run_cost_add_result(&cost, NUMBERS_OF_LENGTH * (double)lengths->count);
+    run_cost_add_memory(&cost, MODEL_COUNT * passes * sizeof(double));
+    cost.memory_bytes += largest;
+    return cost;
+}
+
+/* Defaults matrix_up_to to the longest of the lengths at which the matrix still fits in memory, as it does at
+ * every shorter one. */
+static bool complete(struct parameter_set *set, const struct data_source *data,
+                     unsigned long long memory_limit_bytes, struct parameter_faults *faults,
+                     struct error *error) {
+    (void)error;
+    if (parameter_is_set(set, "matrix_up_to"))
+        return true;
+    const struct parameter_value *lengths = parameter_value(set, "lengths");
+    size_t index = (size_t)parameter_find(set, "matrix_up_to");
+    int64_t longest = LENGTH_MAXIMUM;
+    parameter_set_integer(set, index, longest, faults);
+    while (experiment_estimate(&experiment_cost, set, data).memory_bytes > (double)memory_limit_bytes) {
+        int64_t next = 0; /* the longest length whose matrix is still to be measured */
+        for (size_t i = 0; i < lengths->count; i++)
+            if (lengths->integers[i] <= longest && lengths->integers[i] > next)
+                next = lengths->integers[i];
+        if (next == 0)
+            break; /* the other models do not fit either */
+        longest = next - 1;
+        parameter_set_integer(set, index, longest, faults);
+    }
+    return true;
 }
 
 /* The cost of one length. */
@@ -335,6 +347,6 @@ const struct experiment experiment_cost = {
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,
-    .validate = validate,
+    .estimate = estimate,
     .run = run,
 };

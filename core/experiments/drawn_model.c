@@ -30,18 +30,17 @@ size_t drawn_model_size(const struct drawn_model_request *request) {
     return measure.used;
 }
 
-bool drawn_model_check_size(const struct drawn_model_request *request, unsigned long long memory_limit_bytes,
-                            const char *field, struct parameter_faults *faults) {
-    size_t size = drawn_model_size(request);
-    if (size <= memory_limit_bytes)
-        return true;
-    parameter_faults_add(
-        faults, field,
-        "is too large: %zu examples of %zu steps would take %.0f MB of memory in the %s model; "
-        "at most %.0f MB are allowed",
-        request->examples, request->steps, (double)size / 1e6, request->name,
-        (double)memory_limit_bytes / 1e6);
-    return false;
+void drawn_model_add_work(const struct drawn_model_request *request, double passes, struct run_cost *cost) {
+    struct model model = drawn_model_build(request);
+    cost->work[WORK_DRAWS] += (double)model.parameter_count;
+    cost->work[WORK_ARITHMETIC] += passes * (double)request->examples * model_operations(&model);
+    cost->work[WORK_BYTES] += (double)drawn_model_size(request);
+}
+
+void drawn_examples_add_cost(size_t count, size_t steps, struct run_cost *cost) {
+    double numbers = ((double)count + 1) * (double)steps;
+    cost->work[WORK_DRAWS] += numbers;
+    run_cost_add_memory(cost, (numbers + (double)count) * sizeof(float));
 }
 
 bool drawn_model_open(struct drawn_model *model, const struct drawn_model_request *request,

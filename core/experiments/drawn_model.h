@@ -5,8 +5,8 @@
 #ifndef ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 #define ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 
+#include "core/experiments/run_cost.h"
 #include "core/model/models.h"
-#include "core/parameters/faults.h"
 #include "core/random/torch_random.h"
 #include "core/tasks/task.h"
 
@@ -35,9 +35,11 @@ struct model drawn_model_build(const struct drawn_model_request *request);
 /* The bytes that drawn_model_open would allocate; SIZE_MAX if that overflows. */
 size_t drawn_model_size(const struct drawn_model_request *request);
 
-/* Adds a fault to `field` if drawn_model_size exceeds the limit. Returns whether the model fits. */
-bool drawn_model_check_size(const struct drawn_model_request *request, unsigned long long memory_limit_bytes,
-                            const char *field, struct parameter_faults *faults);
+/* Adds to the cost: the drawing of the model, and so many forward passes over the request's examples. Not the
+ * memory, because models may be open one after the other or together. */
+void drawn_model_add_work(const struct drawn_model_request *request, double passes, struct run_cost *cost);
+/* Adds to the cost: the drawn examples. */
+void drawn_examples_add_cost(size_t count, size_t steps, struct run_cost *cost);
 
 /* Allocates the memory and draws the parameters from `generator`. Close it even after a failure. */
 bool drawn_model_open(struct drawn_model *model, const struct drawn_model_request *request,

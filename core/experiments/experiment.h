@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/experiments/result.h"
+#include "core/experiments/run_cost.h"
 #include "core/parameters/check.h"
 #include "core/tasks/data_source.h"
 #include "core/training/run_host.h"
@@ -52,10 +53,13 @@ struct experiment {
     bool (*complete)(struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults,
                      struct error *error);
-    /* Checks what a single declaration cannot: that values fit together, that data sets exist, and that the
-     * run fits in memory (`memory_limit_bytes`). Adds faults. May be NULL. */
+    /* Checks what a single declaration cannot: that values fit together, and that data sets exist. Adds
+     * faults. May be NULL. */
     void (*validate)(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults);
+                     struct parameter_faults *faults);
+    /* What a run with these parameters takes; they have no faults. Required: without it, nobody would hold
+     * the run to a limit, so experiment_prepare refuses the experiment. */
+    struct run_cost (*estimate)(const struct parameter_set *set, const struct data_source *data);
     bool (*run)(struct experiment_context *context, struct error *error);
     /* Whether runs have metrics, attention and weights; true only for train. */
     bool trains_model;
@@ -70,7 +74,29 @@ const char *experiment_variant_label(const struct experiment *experiment,
 extern const struct experiment *const experiment_table[];
 const struct experiment *experiment_find(const char *name);
 
-/* Applies the fixed defaults, then the experiment's own, then runs every check. The user's errors go to
+/* The cost of a run with these parameters, with that of any run: its thread, its connection to the store. */
+struct run_cost experiment_estimate(const struct experiment *experiment, const struct parameter_set *set,
+                                    const struct data_source *data);
+
+/* A limit on some part of the cost. */
+struct cost_limit {
+    double (*measure)(const void *owner, const struct run_cost *cost);
+    const void *owner; /* for `measure` */
+    double most;
+    double scale;     /* the unit of the message, in units of `measure`: 1e6 for MB */
+    const char *verb; /* "take" */
+    const char *unit; /* "MB of memory" */
+    const char *whom; /* of whom the limit is: " in a student's run", or "" */
+};
+/* Adds a fault to the parameter that weighs most if the run exceeds the limit. The message says the estimate,
+ * the limit, and which parameters weigh most: those whose halving lowers the estimate most. If the cost is
+ * unknown, records that memory ran out. */
+void experiment_check_cost(const struct experiment *experiment, const struct parameter_set *set,
+                           const struct data_source *data, const struct cost_limit *limit,
+                           struct parameter_faults *faults);
+
+/* Applies the fixed defaults, then the experiment's own, then runs every check, the last of which is that the
+ * run fits in memory (`memory_limit_bytes`). The user's errors go to
  * `faults`; false means a failure of the program itself. */
 bool experiment_prepare(const struct experiment *experiment, struct parameter_set *set,
                         const struct data_source *data, unsigned long long memory_limit_bytes,

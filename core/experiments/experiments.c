@@ -46,6 +46,23 @@ const char *experiment_variant_label(const struct experiment *experiment,
     return setting->value;
 }
 
+static double measure_memory(const void *owner, const struct run_cost *cost) {
+    (void)owner;
+    return cost->memory_bytes;
+}
+
+static void check_memory(const struct experiment *experiment, const struct parameter_set *set,
+                         const struct data_source *data, unsigned long long limit_bytes,
+                         struct parameter_faults *faults) {
+    const struct cost_limit limit = {.measure = measure_memory,
+                                     .most = (double)limit_bytes,
+                                     .scale = 1e6,
+                                     .verb = "take",
+                                     .unit = "MB of memory",
+                                     .whom = ""};
+    experiment_check_cost(experiment, set, data, &limit, faults);
+}
+
 bool experiment_prepare(const struct experiment *experiment, struct parameter_set *set,
                         const struct data_source *data, unsigned long long memory_limit_bytes,
                         struct parameter_faults *faults, struct error *error) {
@@ -56,7 +73,11 @@ bool experiment_prepare(const struct experiment *experiment, struct parameter_se
     if (experiment->complete != NULL && !experiment->complete(set, data, memory_limit_bytes, faults, error))
         return false;
     if (experiment->validate != NULL)
-        experiment->validate(set, data, memory_limit_bytes, faults);
+        experiment->validate(set, data, faults);
+    if (experiment->estimate == NULL)
+        return error_set(error, ERROR_INTERNAL, "the experiment %s declares no cost", experiment->name);
+    if (faults->count == 0)
+        check_memory(experiment, set, data, memory_limit_bytes, faults);
     if (faults->out_of_memory)
         return error_set_memory(error, sizeof *faults->items);
     return true;

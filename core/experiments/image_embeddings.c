@@ -174,13 +174,24 @@ void image_embeddings_free(struct image_embeddings *embeddings) {
     *embeddings = (struct image_embeddings){0};
 }
 
-bool image_embeddings_measure(size_t count, size_t size, unsigned long long *bytes, struct error *error) {
+/* MobileNetV2 takes 300 million multiplications and additions for an image of 224 x 224 (Sandler et al. 2018,
+ * table 4), and in proportion to its pixels for others. */
+static double operations_of_image(size_t size) {
+    static const double operations = 2 * 300e6;
+    double scale = (double)size / 224;
+    return operations * scale * scale;
+}
+
+bool image_embeddings_measure(size_t count, size_t size, unsigned long long *bytes, double *operations,
+                              struct error *error) {
     struct mobilenet *outline = mobilenet_create_layers(&mobilenet_v2_shape, error);
     if (outline == NULL)
         return false;
     unsigned long long floats = (unsigned long long)(count + BLOCK_IMAGES) * outline->output_channels +
                                 WEIGHT_COPIES * outline->parameter_count + part_size(outline, size);
     *bytes = floats * sizeof(float);
+    *operations =
+        (double)((count + BLOCK_IMAGES - 1) / BLOCK_IMAGES * BLOCK_IMAGES) * operations_of_image(size);
     mobilenet_free(outline);
     return true;
 }

@@ -23,8 +23,9 @@ bool image_embeddings_compute(struct image_embeddings *embeddings, const struct 
                               struct error *error);
 void image_embeddings_free(struct image_embeddings *embeddings);
 
-/* The bytes that computing the embeddings takes on one core, including the result but not the files. Each
- * further core takes as much working memory again. False with ERROR_MEMORY. */
-bool image_embeddings_measure(size_t count, size_t size, unsigned long long *bytes, struct error *error);
+/* The bytes that computing the embeddings takes on one core, including the result but not the files, and the
+ * operations. Each further core takes as much working memory again. False with ERROR_MEMORY. */
+bool image_embeddings_measure(size_t count, size_t size, unsigned long long *bytes, double *operations,
+                              struct error *error);
 
 #endif

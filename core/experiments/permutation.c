@@ -51,13 +51,6 @@ static struct drawn_model_request request_of(const struct parameter_set *set) {
                                         .position = model_choices_position(set)};
 }
 
-static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
-    (void)data;
-    struct drawn_model_request request = request_of(set);
-    drawn_model_check_size(&request, memory_limit_bytes, "sequence_length", faults);
-}
-
 /* Working memory in addition to the model's. */
 struct shuffle {
     size_t *order;              /* [steps]: step t of the shuffled input is step order[t] of the original */
@@ -71,6 +64,23 @@ static void lay_out(struct shuffle *shuffle, size_t examples, size_t steps, size
     shuffle->values = arena_floats(arena, examples * steps);
     shuffle->original = arena_floats(arena, examples * classes);
     shuffle->shuffled = arena_floats(arena, examples * classes);
+}
+
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { PASSES = 2 };
+    (void)data;
+    struct drawn_model_request request = request_of(set);
+    size_t classes = drawn_model_build(&request).class_count;
+    struct shuffle shuffle;
+    struct arena measure = arena_measuring();
+    lay_out(&shuffle, request.examples, request.steps, classes, &measure);
+    struct run_cost cost = {.memory_bytes = 0};
+    drawn_model_add_work(&request, PASSES, &cost);
+    drawn_examples_add_cost(request.examples, request.steps, &cost);
+    cost.memory_bytes += (double)drawn_model_size(&request);
+    run_cost_add_memory(&cost, (double)measure.used);
+    run_cost_add_result(&cost, (double)request.steps + 2 * (double)request.examples * (double)classes + 1);
+    return cost;
 }
 
 static void write_result(const struct result_sink *sink, const struct shuffle *shuffle, size_t examples,
@@ -137,6 +147,6 @@ const struct experiment experiment_permutation = {
     .summary = "Shuffles the input of attention and compares the outputs, with and without positions.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
-    .validate = validate,
+    .estimate = estimate,
     .run = run,
 };

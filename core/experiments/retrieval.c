@@ -8,6 +8,7 @@
 #include "core/pretrained/mobilenet.h"
 #include "core/random/numpy_random.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,30 +120,37 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
     return true;
 }
 
-/* Counts the memory that the parameters determine, and that of the published files. */
-static void check_memory(const struct parameter_set *set, unsigned long long memory_limit_bytes,
-                         struct parameter_faults *faults) {
+/* Counts the memory that the parameters determine, and that of the published files. The network's work is
+ * that of a run that finds no embeddings in the cache. */
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { NUMBERS_OF_EXAMPLE = 2 * RETRIEVAL_NEIGHBOURS * 6 + 4 };
+    (void)data;
     bool random = parameter_integer(set, "splits") > 1;
     size_t used = size_parameter(set, "queries") + size_parameter(set, "database");
     size_t images = random ? size_parameter(set, "pool") : used;
     unsigned long long bytes = 0;
-    if (!image_embeddings_measure(images, size_parameter(set, "size"), &bytes, NULL)) {
-        faults->out_of_memory = true;
-        return;
-    }
+    struct run_cost cost = {.memory_bytes = 0};
+    if (!image_embeddings_measure(images, size_parameter(set, "size"), &bytes, &cost.work[WORK_ARITHMETIC],
+                                  NULL))
+        return (struct run_cost){.is_unknown = true};
     bytes += IMAGE_FILES_BYTES;
     bytes += (unsigned long long)(images + used) * IMAGE_FILES_PIXELS * sizeof(float);
     bytes += (unsigned long long)used * mobilenet_v2_shape.output_channels * sizeof(float);
     bytes += (unsigned long long)NEAREST_BATCH * used * sizeof(float);
-    if (bytes > memory_limit_bytes)
-        parameter_faults_add(faults, random ? "pool" : "database",
-                             "is too large: with the published files the run would take %.1f MB of memory, "
-                             "at most %.1f MB are allowed",
-                             (double)bytes / 1e6, (double)memory_limit_bytes / 1e6);
+    double examples = (double)size_parameter(set, "examples");
+    double shown = fmin(examples * (1 + 2 * RETRIEVAL_NEIGHBOURS), (double)used);
+    cost.work[WORK_ARITHMETIC] += (double)size_parameter(set, "splits") *
+                                  (double)size_parameter(set, "queries") *
+                                  (double)size_parameter(set, "database") * 2 *
+                                  (double)(IMAGE_FILES_PIXELS + mobilenet_v2_shape.output_channels);
+    run_cost_add_memory(&cost, (double)bytes);
+    run_cost_add_result(&cost, examples * NUMBERS_OF_EXAMPLE + shown * IMAGE_FILES_PIXELS +
+                                   2 * (double)size_parameter(set, "splits") + 100);
+    return cost;
 }
 
 static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+                     struct parameter_faults *faults) {
     size_t used = size_parameter(set, "queries") + size_parameter(set, "database");
     bool random = parameter_integer(set, "splits") > 1;
     if (random && size_parameter(set, "pool") < used)
@@ -152,8 +160,6 @@ static void validate(const struct parameter_set *set, const struct data_source *
         parameter_faults_add(faults, "database_first", "applies only to one split; got %zu splits",
                              size_parameter(set, "splits"));
     image_files_validate(set, data, faults);
-    if (faults->count == 0)
-        check_memory(set, memory_limit_bytes, faults);
 }
 
 /* One space: a normalized row for every image of the run, and room for one split's rows. */
@@ -362,5 +368,6 @@ const struct experiment experiment_retrieval = {
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,
     .validate = validate,
+    .estimate = estimate,
     .run = run,
 };

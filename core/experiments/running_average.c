@@ -49,9 +49,8 @@ static const struct parameter_declaration declarations[] = {
 };
 
 static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+                     struct parameter_faults *faults) {
     (void)data;
-    (void)memory_limit_bytes;
     int64_t numbers = parameter_integer(set, "batch") * parameter_integer(set, "tokens") *
                       parameter_integer(set, "channels");
     if (numbers > NUMBERS_MAXIMUM)
@@ -77,6 +76,28 @@ static void lay_out(struct averages *averages, struct arena *arena) {
     averages->averaging = arena_floats(arena, pairs);
     averages->masked = arena_floats(arena, pairs);
     averages->weights = arena_floats(arena, pairs);
+}
+
+static struct averages averages_of(const struct parameter_set *set) {
+    return (struct averages){.batch = (size_t)parameter_integer(set, "batch"),
+                             .tokens = (size_t)parameter_integer(set, "tokens"),
+                             .channels = (size_t)parameter_integer(set, "channels")};
+}
+
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { TENSORS = 4, MATRICES = 4, OPERATIONS_OF_SUM = 20, OPERATIONS_OF_PRODUCTS = 4 };
+    (void)data;
+    struct averages averages = averages_of(set);
+    struct arena measure = arena_measuring();
+    lay_out(&averages, &measure);
+    double tokens = (double)averages.tokens,
+           count = (double)averages.batch * tokens * (double)averages.channels;
+    struct run_cost cost = {
+        .work = {[WORK_ARITHMETIC] = count * tokens * (OPERATIONS_OF_SUM + OPERATIONS_OF_PRODUCTS),
+                 [WORK_DRAWS] = count}};
+    run_cost_add_memory(&cost, (double)measure.used);
+    run_cost_add_result(&cost, TENSORS * count + MATRICES * tokens * tokens + 1);
+    return cost;
 }
 
 /* The first way: adds up the tokens so far and divides by their number. */
@@ -145,9 +166,7 @@ static void write_result(const struct result_sink *sink, const struct averages *
 
 static bool run(struct experiment_context *context, struct error *error) {
     const struct parameter_set *set = context->parameters;
-    struct averages averages = {.batch = (size_t)parameter_integer(set, "batch"),
-                                .tokens = (size_t)parameter_integer(set, "tokens"),
-                                .channels = (size_t)parameter_integer(set, "channels")};
+    struct averages averages = averages_of(set);
     struct arena measure = arena_measuring(), arena;
     lay_out(&averages, &measure);
     if (!arena_init(&arena, measure.used, error))
@@ -175,5 +194,6 @@ const struct experiment experiment_running_average = {
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .validate = validate,
+    .estimate = estimate,
     .run = run,
 };

@@ -57,17 +57,14 @@ static size_t largest_dimension(const struct parameter_set *set) {
 }
 
 static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+                     struct parameter_faults *faults) {
     (void)data;
     unsigned long long numbers =
         (unsigned long long)parameter_integer(set, "samples") * largest_dimension(set);
-    unsigned long long limit = memory_limit_bytes / (2 * sizeof(float));
-    if (limit > NUMBERS_MAXIMUM)
-        limit = NUMBERS_MAXIMUM;
-    if (numbers > limit)
+    if (numbers > NUMBERS_MAXIMUM)
         parameter_faults_add(faults, "samples",
-                             "times the largest dimension must be at most %llu numbers; got %llu", limit,
-                             numbers);
+                             "times the largest dimension must be at most %d numbers; got %llu",
+                             NUMBERS_MAXIMUM, numbers);
 }
 
 struct scaling {
@@ -85,6 +82,26 @@ static void lay_out(struct scaling *scaling, size_t dimension, struct arena *are
     scaling->draws = arena_floats(arena, scaling->keys);
     scaling->weights = arena_floats(arena, scaling->keys);
     scaling->weights_scaled = arena_floats(arena, scaling->keys);
+}
+
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { OPERATIONS_OF_PRODUCT = 20, OPERATIONS_OF_KEY = 200, FURTHER_NUMBERS = 7 };
+    (void)data;
+    struct scaling scaling = {.samples = (size_t)parameter_integer(set, "samples"),
+                              .keys = (size_t)parameter_integer(set, "keys")};
+    const struct parameter_value *dimensions = parameter_value(set, "dimensions");
+    struct arena measure = arena_measuring();
+    lay_out(&scaling, largest_dimension(set), &measure);
+    double keys = (double)scaling.keys;
+    struct run_cost cost = {.memory_bytes = 0};
+    run_cost_add_memory(&cost, (double)measure.used);
+    for (size_t i = 0; i < dimensions->count; i++) {
+        double products = (double)scaling.samples * (double)dimensions->integers[i];
+        cost.work[WORK_DRAWS] += 2 * products + keys;
+        cost.work[WORK_ARITHMETIC] += OPERATIONS_OF_PRODUCT * products + OPERATIONS_OF_KEY * keys;
+        run_cost_add_result(&cost, 2 * keys + FURTHER_NUMBERS);
+    }
+    return cost;
 }
 
 /* The unbiased standard deviation, like tensor.std(). */
@@ -182,5 +199,6 @@ const struct experiment experiment_scaling = {
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .validate = validate,
+    .estimate = estimate,
     .run = run,
 };

@@ -6,8 +6,12 @@
 #include "core/experiments/experiments.h"
 #include "core/model/choices.h"
 #include "core/tasks/sign_task.h"
+#include "core/training/checkpoint.h"
 #include "core/training/inspection.h"
 #include "core/training/setup.h"
+#include "core/training/shards.h"
+
+#include <math.h>
 
 enum {
     LENGTH_MAXIMUM = 65536,
@@ -274,24 +278,8 @@ static void check_model(const struct parameter_set *set, struct parameter_faults
         model_choices_check_position(set, (size_t)(has_heads ? width / heads : width), faults);
 }
 
-/* A run trains a model and inspects it at the end. The fault names the parameter that matters most: the width
- * if weights, gradients and moments take most of the memory, otherwise the length. */
-static void check_memory(const struct parameter_set *set, const struct task_summary *summary,
-                         unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
-    enum { COPIES_OF_PARAMETERS = 12 };
-    struct model model;
-    size_t trained = setup_memory_size(set, summary, &model), inspected = inspection_memory_size(&model);
-    size_t size = trained > SIZE_MAX - inspected ? SIZE_MAX : trained + inspected;
-    if (size <= memory_limit_bytes)
-        return;
-    bool is_wide = model.parameter_count * sizeof(float) * COPIES_OF_PARAMETERS > size / 2;
-    parameter_faults_add(faults, is_wide ? "width" : "sequence_length",
-                         "is too large: the run would take %.1f MB of memory, at most %.1f MB are allowed",
-                         (double)size / 1e6, (double)memory_limit_bytes / 1e6);
-}
-
 static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+                     struct parameter_faults *faults) {
     struct task_summary summary;
     struct parameter_faults again = {0}; /* discarded: complete has already reported these faults */
     bool is_known = describe_task(set, data, &summary, &again, NULL);
@@ -300,8 +288,44 @@ static void validate(const struct parameter_set *set, const struct data_source *
     if (!is_known)
         return;
     check_sizes(set, &summary, faults);
-    if (faults->count == 0)
-        check_memory(set, &summary, memory_limit_bytes, faults);
+}
+
+/* The arithmetic of the whole training. Backward takes twice the operations of forward. */
+static double count_operations(const struct parameter_set *set, const struct task_summary *summary,
+                               const struct model *model) {
+    enum { FORWARD_AND_BACKWARD = 3, UPDATE_OPERATIONS = 80, INSPECTED_EXAMPLES = 320 };
+    double epochs = (double)parameter_integer(set, "epochs");
+    double train = (double)summary->train_examples, test = (double)summary->test_examples;
+    double steps = ceil(train / (double)parameter_integer(set, "batch_size"));
+    double pass = model_operations(model);
+    double step = UPDATE_OPERATIONS * (double)model->parameter_count +
+                  FORWARD_AND_BACKWARD * shards_shared_operations(model);
+    return epochs * (train * FORWARD_AND_BACKWARD * pass + steps * step) +
+           ((epochs + 1) * test + INSPECTED_EXAMPLES) * pass;
+}
+
+/* A run trains a model and inspects it at the end. Storing an epoch takes the memory of two checkpoints: the
+ * one that an interrupted run continues from, and the one that SQLite makes a record of. */
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { COPIES_OF_CHECKPOINT = 2, FURTHER_NUMBERS = 40 };
+    struct task_summary summary;
+    struct parameter_faults faults = {0};
+    bool is_known = describe_task(set, data, &summary, &faults, NULL);
+    parameter_faults_free(&faults);
+    if (!is_known)
+        return (struct run_cost){.is_unknown = true};
+    struct model model;
+    double trained = (double)setup_memory_size(set, &summary, &model);
+    double checkpoints = COPIES_OF_CHECKPOINT * (double)checkpoint_size(model.parameter_count);
+    struct run_cost cost = {
+        .work = {[WORK_ARITHMETIC] = count_operations(set, &summary, &model),
+                 [WORK_DRAWS] = summary.draws + (double)model.parameter_count},
+        .snapshots = (double)parameter_integer(set, "epochs") + 1,
+        .weight_bytes = (double)model.parameter_count * sizeof(float),
+    };
+    run_cost_add_memory(&cost, trained + (double)inspection_memory_size(&model) + checkpoints);
+    run_cost_add_result(&cost, (double)summary.sequence_length + FURTHER_NUMBERS);
+    return cost;
 }
 
 /* Counts how often the decisive word gets the most attention, averaged over heads and queries. */
@@ -344,7 +368,8 @@ static bool report_attention(const struct result_sink *sink, struct inspection *
 }
 
 static bool report(const struct experiment_context *context, const struct training *training,
-                   const struct model *model, const struct training_outcome *outcome, struct error *error) {
+                   const struct setup *setup, const struct training_outcome *outcome, struct error *error) {
+    const struct model *model = &setup->model;
     const struct result_sink *sink = &context->result;
     result_begin_object(sink, NULL);
     result_number(sink, "test_accuracy", outcome->test_accuracy);
@@ -354,8 +379,9 @@ static bool report(const struct experiment_context *context, const struct traini
     result_integer(sink, "steps", (int64_t)outcome->steps);
     bool ok = true;
     if (model_attention_layer_count(model) > 0) {
-        struct inspection *inspection =
-            inspection_open(context->parameters, &context->data, &context->host.stop, error);
+        struct inspection *inspection = inspection_open_setup(setup, error);
+        if (inspection != NULL)
+            inspection_set_stop(inspection, &context->host.stop);
         ok = inspection != NULL &&
              inspection_load_weights(inspection, training_parameters(training), model->parameter_count,
                                      error) &&
@@ -378,7 +404,7 @@ static bool run(struct experiment_context *context, struct error *error) {
     training = training_create(&settings, error);
     if (training == NULL || !training_run(training, &context->host, &outcome, error))
         goto cleanup;
-    ok = report(context, training, &setup.model, &outcome, error);
+    ok = report(context, training, &setup, &outcome, error);
 cleanup:
     training_free(training);
     setup_close(&setup);
@@ -401,6 +427,7 @@ const struct experiment experiment_train = {
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,
     .validate = validate,
+    .estimate = estimate,
     .run = run,
     .trains_model = true,
     .variants = variants,

@@ -123,7 +123,7 @@ static void lay_out(struct stack *stack, struct arena *arena) {
 }
 
 static void validate(const struct parameter_set *set, const struct data_source *data,
-                     unsigned long long memory_limit_bytes, struct parameter_faults *faults) {
+                     struct parameter_faults *faults) {
     (void)data;
     int64_t width = parameter_integer(set, "width"), heads = parameter_integer(set, "heads");
     if (width % heads != 0) {
@@ -135,13 +135,22 @@ static void validate(const struct parameter_set *set, const struct data_source *
     if (numbers > NUMBERS_MAXIMUM)
         parameter_faults_add(faults, "tokens", "times batch and width must be at most %d numbers; got %lld",
                              NUMBERS_MAXIMUM, (long long)numbers);
+}
+
+static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
+    enum { NUMBERS_OF_LAYER = 6 * 20 }; /* the texts that describe a part are as long as 20 numbers */
+    (void)data;
     struct stack stack = stack_of(set);
     struct arena measure = arena_measuring();
     lay_out(&stack, &measure);
-    if (measure.used > memory_limit_bytes)
-        parameter_faults_add(faults, "layers",
-                             "would take %.0f MB of memory with these widths; at most %.0f MB are allowed",
-                             (double)measure.used / 1e6, (double)memory_limit_bytes / 1e6);
+    double layers = (double)stack.layers, parameters = layers * (double)stack.layer.parameter_count;
+    double count = (double)stack.batch * (double)stack.layer.input.steps * (double)stack.layer.input.width;
+    struct run_cost cost = {
+        .work = {[WORK_ARITHMETIC] = layers * (double)stack.batch * layer_operations(&stack.layer),
+                 [WORK_DRAWS] = parameters + count}};
+    run_cost_add_memory(&cost, (double)measure.used);
+    run_cost_add_result(&cost, 2 * count + NUMBERS_OF_LAYER * layers + 20);
+    return cost;
 }
 
 /* Draws the blocks' weights in order, then the input. ERROR_CANCELLED if the run is cancelled. */
@@ -275,5 +284,6 @@ const struct experiment experiment_transformer_block = {
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .validate = validate,
+    .estimate = estimate,
     .run = run,
 };

@@ -51,6 +51,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
 
 const struct layer_type layer_embedding = {
     .name = "embedding",
+    .spares_products = true,
     .output_shape = output_shape,
     .describe = describe,
     .initialise = initialise,

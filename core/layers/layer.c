@@ -40,6 +40,17 @@ size_t tensor_element_count(const struct tensor *tensor) {
     return count;
 }
 
+double layer_operations(const struct layer *layer) {
+    enum { OVERHEAD_OF_STEP = 2000, OPERATIONS_ON_VALUE = 8 };
+    const struct layer_type *type = layer->type;
+    double steps =
+        (double)(layer->input.steps > layer->output.steps ? layer->input.steps : layer->output.steps);
+    double values = (double)(layer->input.width + layer->output.width) * OPERATIONS_ON_VALUE;
+    double products = type->spares_products ? 0 : OVERHEAD_OF_STEP + 2 * (double)layer->parameter_count;
+    double further = type->further_operations == NULL ? 0 : type->further_operations(layer);
+    return steps * (values + products) + further;
+}
+
 size_t layer_saved_size(const struct layer *layer, size_t count) {
     return layer->type->saved_size == NULL ? 0 : layer->type->saved_size(layer, count);
 }

@@ -104,6 +104,12 @@ struct layer_type {
     size_t (*saved_size)(const struct layer *layer, size_t count);
     size_t (*scratch_size)(const struct layer *layer, size_t count);
 
+    /* The arithmetic of a forward pass over one example beyond its parameters' own, which layer_operations
+     * counts: the scores of attention, for example. NULL: none. */
+    double (*further_operations)(const struct layer *layer);
+    /* Whether a pass does not multiply each step by all parameters: an embedding reads one row of them. */
+    bool spares_products;
+
     /* Computes output[count][output.steps][output.width] from input[count][input.steps][input.width]. */
     void (*forward)(const struct layer *layer, const float *parameters, const float *input, float *output,
                     float *saved, const struct layer_pass *pass);
@@ -134,6 +140,11 @@ struct layer layer_make(const struct layer_type *type, const char *name, struct 
 /* Lists the tensors with their offsets within the layer's slice; returns their number. */
 size_t layer_tensors(const struct layer *layer, struct tensor tensors[LAYER_MAXIMUM_TENSORS]);
 size_t tensor_element_count(const struct tensor *tensor);
+
+/* The operations of a forward pass over one example: a multiplication and an addition with each parameter at
+ * each step, and the layer's further ones. An estimate for limits on the time of a run: small layers are
+ * given the overhead that their loops have. Backward takes about twice as many. */
+double layer_operations(const struct layer *layer);
 
 size_t layer_saved_size(const struct layer *layer, size_t count);
 size_t layer_scratch_size(const struct layer *layer, size_t count);

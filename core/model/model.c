@@ -61,6 +61,13 @@ size_t model_head_count(const struct model *model) {
     return 0;
 }
 
+double model_operations(const struct model *model) {
+    double operations = 0;
+    for (size_t i = 0; i < model->layer_count; i++)
+        operations += layer_operations(&model->layers[i]);
+    return operations;
+}
+
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }

@@ -38,6 +38,9 @@ void model_initialise(const struct model *model, float *parameters, struct torch
 size_t model_attention_layer_count(const struct model *model);
 size_t model_head_count(const struct model *model);
 
+/* The operations of a forward pass over one example, as layer_operations counts them. */
+double model_operations(const struct model *model);
+
 /* Memory for running up to `capacity` examples at a time. */
 struct model_workspace {
     size_t capacity;

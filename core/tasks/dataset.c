@@ -5,6 +5,12 @@
 
 #include <stdlib.h>
 
+double dataset_row_bytes(double tokens, double text_bytes) {
+    enum { BLOCK_BYTES = 24, GROWTH = 2 }; /* malloc's own bytes; arrays grow by doubling */
+    double pointers = (tokens + 1) * sizeof(char *) + sizeof(size_t) + sizeof(int32_t);
+    return text_bytes + BLOCK_BYTES + GROWTH * pointers;
+}
+
 void dataset_free(struct dataset *dataset) {
     if (dataset == NULL)
         return;

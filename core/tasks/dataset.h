@@ -32,6 +32,7 @@ struct dataset {
     size_t *token_start; /* [row_count + 1] */
     char **tokens;
     size_t word_count;        /* distinct tokens over all rows */
+    size_t text_bytes;        /* of all rows */
     struct word_table *words; /* owns the strings that `tokens` points to */
 };
 
@@ -41,6 +42,9 @@ enum { DATASET_CLASS_LIMIT = 100, DATASET_LABEL_BYTES = 64 };
 /* The largest magnitude of a number in a row. Attention's scores are products of two such numbers and must
  * stay within float32's range; otherwise a model's answer would consist of infinities. */
 static const float dataset_number_limit = 1e15F;
+
+/* The bytes that a row of text takes in a data set, while its arrays grow. */
+double dataset_row_bytes(double tokens, double text_bytes);
 
 void dataset_free(struct dataset *dataset);
 

@@ -107,6 +107,7 @@ bool dataset_builder_add_text(struct dataset_builder *builder, size_t line, stru
         return error_set_memory(error, text.length + 1);
     memcpy(copy, text.bytes, text.length);
     copy[text.length] = '\0';
+    dataset->text_bytes += text.length;
     dataset->texts[dataset->row_count++] = copy;
     dataset->token_start[dataset->row_count] = builder->token_count;
     return true;

@@ -42,6 +42,34 @@ static void complete_split(size_t rows, size_t *train, size_t *test) {
         *test = *train < rows ? rows - *train : 1;
 }
 
+/* A block of malloc: its header and the padding to the next. */
+enum { BLOCK_BYTES = 24 };
+
+double dataset_task_row_bytes(size_t sequence_length, double text_bytes) {
+    double of_steps = (double)sequence_length * (sizeof(int32_t) + sizeof(char *));
+    return of_steps + text_bytes + BLOCK_BYTES + sizeof(char *) + 2 * sizeof(int32_t);
+}
+
+/* The data set stays in memory while its task is made. */
+static void count_memory(const struct dataset *dataset, struct task_summary *summary) {
+    double rows = (double)summary->train_examples + (double)summary->test_examples;
+    double all = (double)dataset->row_count;
+    if (summary->kind == DATASET_NUMBERS) {
+        double standardised = summary->may_standardise ? 2 * sizeof(double) : 0; /* mean and deviation */
+        summary->memory_bytes = (double)summary->sequence_length * standardised +
+                                rows * ((double)summary->sequence_length * sizeof(float) + sizeof(int32_t)) +
+                                all * ((double)dataset->sequence_length * sizeof(float) + sizeof(int32_t));
+        summary->draws = all * (double)dataset->sequence_length;
+        return;
+    }
+    double bytes = (double)dataset->text_bytes / all,
+           tokens = (double)dataset->token_start[dataset->row_count] / all;
+    summary->memory_bytes = all * dataset_row_bytes(tokens, bytes) +
+                            rows * dataset_task_row_bytes(summary->sequence_length, bytes) +
+                            2 * (double)dataset->word_count * (2 * BLOCK_BYTES + 8 * sizeof(char *));
+    summary->draws = (double)dataset->text_bytes;
+}
+
 bool dataset_task_describe(const struct task_request *request, const struct dataset *dataset,
                            struct task_summary *summary, struct error *error) {
     (void)error;
@@ -60,6 +88,7 @@ bool dataset_task_describe(const struct task_request *request, const struct data
     if (summary->sequence_length == 0)
         summary->sequence_length = is_text ? DEFAULT_TEXT_LENGTH : dataset->sequence_length;
     complete_split(dataset->row_count, &summary->train_examples, &summary->test_examples);
+    count_memory(dataset, summary);
     return true;
 }
 

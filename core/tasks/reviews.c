@@ -144,6 +144,12 @@ static void describe(const struct task_request *request, struct task_summary *su
         .class_count = 2,
         .vocabulary_maximum = TOKEN_FIRST_WORD + MOST_WORDS,
     };
+    /* The sentences are drawn into a data set first, of which the task makes its own. */
+    enum { TOKENS = 16, SENTENCE_BYTES = 112, DRAWS_OF_ROW = 300 };
+    double rows = (double)summary->train_examples + (double)summary->test_examples;
+    summary->memory_bytes = rows * dataset_row_bytes(TOKENS, SENTENCE_BYTES) +
+                            rows * dataset_task_row_bytes(summary->sequence_length, SENTENCE_BYTES);
+    summary->draws = rows * DRAWS_OF_ROW;
 }
 
 static struct task *open_task(const struct task_request *request, struct error *error) {

@@ -19,6 +19,10 @@ void sign_task_describe(const struct task_request *request, struct task_summary 
         .example_maximum = SIZE_MAX,
         .class_count = 2,
     };
+    double rows = (double)summary->train_examples + (double)summary->test_examples;
+    double steps = (double)summary->sequence_length;
+    summary->memory_bytes = rows * (steps * sizeof(float) + sizeof(int32_t));
+    summary->draws = rows * steps;
 }
 
 static bool draw(struct example_set *set, size_t count, size_t length, size_t deciding, uint64_t seed,

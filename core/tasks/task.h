@@ -73,6 +73,9 @@ struct task_summary {
     size_t class_count;
     size_t vocabulary_maximum; /* an upper bound of vocabulary_size; 0 for numbers */
     bool may_standardise;      /* whether a request may ask for it */
+    /* Of this split: the bytes that the open task takes, with those that opening it takes; and the work of
+     * opening it, in random numbers drawn or the like. Doubles, because nobody has checked the sizes yet. */
+    double memory_bytes, draws;
 };
 
 /* ERROR_MISSING if there is no such task. */
@@ -99,6 +102,8 @@ struct task_maker {
  * once the task is open. */
 bool dataset_task_describe(const struct task_request *request, const struct dataset *dataset,
                            struct task_summary *summary, struct error *error);
+/* The bytes that a row of text takes in such a task. */
+double dataset_task_row_bytes(size_t sequence_length, double text_bytes);
 struct task *dataset_task_open(const struct task_request *request, const struct dataset *dataset,
                                struct error *error);
 

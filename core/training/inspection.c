@@ -18,6 +18,7 @@ enum { MEAN_EXAMPLES = 200, STEP_LABEL_BYTES = 12, WINDOW_WEIGHTS = 1 << 20 };
 
 struct inspection {
     struct setup setup;
+    bool owns_setup;
     struct arena arena;
     struct model_workspace workspace;
     const struct kernels *kernels;
@@ -94,13 +95,24 @@ static void label_steps(struct inspection *inspection) {
 
 struct inspection *inspection_open(const struct parameter_set *parameters, const struct data_source *data,
                                    const struct stop_request *stop, struct error *error) {
+    struct setup setup;
+    struct inspection *inspection =
+        setup_open(&setup, parameters, data, stop, error) ? inspection_open_setup(&setup, error) : NULL;
+    if (inspection != NULL)
+        inspection->owns_setup = true;
+    else
+        setup_close(&setup);
+    return inspection;
+}
+
+struct inspection *inspection_open_setup(const struct setup *setup, struct error *error) {
     struct inspection *inspection = calloc(1, sizeof *inspection);
     if (inspection == NULL) {
         error_set_memory(error, sizeof *inspection);
         return NULL;
     }
-    if (!setup_open(&inspection->setup, parameters, data, stop, error) ||
-        !arena_init(&inspection->arena, inspection_memory_size(&inspection->setup.model), error)) {
+    inspection->setup = *setup;
+    if (!arena_init(&inspection->arena, inspection_memory_size(&inspection->setup.model), error)) {
         inspection_close(inspection);
         return NULL;
     }
@@ -114,7 +126,8 @@ struct inspection *inspection_open(const struct parameter_set *parameters, const
 void inspection_close(struct inspection *inspection) {
     if (inspection == NULL)
         return;
-    setup_close(&inspection->setup);
+    if (inspection->owns_setup)
+        setup_close(&inspection->setup);
     arena_free(&inspection->arena);
     free(inspection->encoded);
     free(inspection);

@@ -16,6 +16,7 @@
 
 struct inspection;
 struct model;
+struct setup;
 
 /* Returns the bytes that an inspection of this model takes, without the task's examples; SIZE_MAX if that
  * overflows. */
@@ -32,6 +33,9 @@ enum { INSPECTION_HEAD_MEAN = -1 };
  * and may be NULL. Returns NULL on failure. */
 struct inspection *inspection_open(const struct parameter_set *parameters, const struct data_source *data,
                                    const struct stop_request *stop, struct error *error);
+/* Inspects the task and the model of a run in progress, instead of opening the task again. The setup is
+ * borrowed and must outlive the inspection. */
+struct inspection *inspection_open_setup(const struct setup *setup, struct error *error);
 void inspection_close(struct inspection *inspection);
 /* From now on, questions that take many examples fail with ERROR_CANCELLED once `stop` (borrowed; NULL:
  * never) is requested. */

@@ -52,32 +52,16 @@ struct model setup_model(const struct parameter_set *parameters, size_t sequence
     return model_build(model_find(parameter_text(parameters, "model")), &options);
 }
 
-static size_t add(size_t a, size_t b) {
-    size_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
-}
-
-static size_t multiply(size_t a, size_t b) {
-    size_t product;
-    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
-}
-
 size_t setup_task_memory_size(const struct task_summary *summary) {
-    /* A step of text takes an id and a pointer to its word; the words are shared. */
-    size_t bytes_per_step = summary->kind == DATASET_TEXT ? sizeof(int32_t) + sizeof(char *) : sizeof(float);
-    size_t examples = add(summary->train_examples, summary->test_examples);
-    size_t task = multiply(multiply(examples, summary->sequence_length), bytes_per_step);
-    if (summary->may_standardise) /* mean and deviation of each column */
-        task = add(task, multiply(summary->sequence_length, 2 * sizeof(double)));
-    return task;
+    return summary->memory_bytes < (double)SIZE_MAX ? (size_t)summary->memory_bytes : SIZE_MAX;
 }
 
-size_t setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
+double setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
                          struct model *model) {
     *model =
         setup_model(parameters, summary->sequence_length, summary->class_count, summary->vocabulary_maximum);
-    return add(setup_task_memory_size(summary),
-               training_memory_size(model, summary->train_examples, count_of(parameters, "batch_size")));
+    return summary->memory_bytes +
+           (double)training_memory_size(model, summary->train_examples, count_of(parameters, "batch_size"));
 }
 
 bool setup_open(struct setup *setup, const struct parameter_set *parameters, const struct data_source *data,

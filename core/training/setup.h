@@ -20,9 +20,9 @@ extern const char *const setup_vocabulary_choices[];
 struct model setup_model(const struct parameter_set *parameters, size_t sequence_length, size_t class_count,
                          size_t vocabulary_size);
 
-/* Returns the bytes that the task and its training would take, SIZE_MAX if that overflows, and stores the
- * model in *model. Allocates nothing. */
-size_t setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
+/* Returns the bytes that the task and its training would take, and stores the model in *model. Allocates
+ * nothing. */
+double setup_memory_size(const struct parameter_set *parameters, const struct task_summary *summary,
                          struct model *model);
 
 /* Returns the bytes that a task of these sizes takes; SIZE_MAX if that overflows. */

@@ -37,6 +37,16 @@ void shards_layout(struct shards *shards, const struct model *model, size_t batc
     }
 }
 
+double shards_shared_operations(const struct model *model) {
+    double operations = 0;
+    for (size_t i = 0; i < model->layer_count; i++) {
+        const struct layer *layer = &model->layers[i];
+        if (layer->type->shares_work)
+            operations += 2 * (double)layer->parameter_count * (double)layer->input.steps;
+    }
+    return operations * (double)count_for(model);
+}
+
 /* Shared by the threads of one call. */
 struct shard_call {
     struct shards *shards;

@@ -37,6 +37,10 @@ struct shards {
 /* Takes memory for batches of at most `batch_size` from `arena`, which may be a measuring arena. */
 void shards_layout(struct shards *shards, const struct model *model, size_t batch_size, struct arena *arena);
 
+/* The operations of a forward pass that a batch of any size takes for each of its parts: those of layers that
+ * share work between examples, beyond the operations that model_operations counts for each example. */
+double shards_shared_operations(const struct model *model);
+
 /* The examples of a step: rows order[first] to order[first + count - 1] of a set; if order is NULL, rows
  * first to first + count - 1. */
 struct shard_batch {

@@ -57,6 +57,28 @@ void limits_check_parameters(const struct student_limits *limits, const struct c
     }
 }
 
+static double measure_seconds(const void *speed, const struct run_cost *cost) {
+    return run_cost_seconds(cost, speed);
+}
+
+static double measure_stored(const void *unused, const struct run_cost *cost) {
+    (void)unused;
+    return store_run_bytes(cost->snapshots, cost->weight_bytes, cost->result_bytes);
+}
+
+void limits_check_cost(const struct student_limits *limits, const struct caller *caller,
+                       const struct run_speed *speed, const struct experiment *experiment,
+                       const struct parameter_set *set, const struct data_source *data,
+                       struct parameter_faults *faults) {
+    static const char whom[] = " in a student's run";
+    const struct cost_limit cost_limits[] = {
+        {measure_seconds, speed, (double)limits->seconds, 1, "take about", "s of one core", whom},
+        {measure_stored, NULL, (double)limits->disk_mb * MEGABYTE, 1e6, "store up to", "MB", whom},
+    };
+    for (size_t i = 0; is_limited(caller) && i < sizeof cost_limits / sizeof *cost_limits; i++)
+        experiment_check_cost(experiment, set, data, &cost_limits[i], faults);
+}
+
 unsigned long long limits_find_memory(const struct student_limits *limits, const struct caller *caller,
                                       unsigned long long any) {
     unsigned long long own = (unsigned long long)limits->memory_mb * MEGABYTE;

@@ -66,9 +66,12 @@ bool api_prepare_parameters(struct request *request, const struct experiment *ex
         json_read_parameters(objects[i], reserved, set, faults);
     is_ready =
         is_ready && experiment_prepare(experiment, set, &data, api_memory_limit(request), faults, &error);
+    const struct student_limits *limits = &service->options->student_limits;
     if (is_ready)
-        limits_check_parameters(&request->service->options->student_limits, &request->caller, set, faults);
-    else
+        limits_check_parameters(limits, &request->caller, set, faults);
+    if (is_ready && faults->count == 0)
+        limits_check_cost(limits, &request->caller, &service->speed, experiment, set, &data, faults);
+    if (!is_ready)
         response_set_error(&request->response, &error);
     return is_ready;
 }

@@ -3,10 +3,12 @@
 
 #include "core/math/matrix.h"
 #include "server/formats/json_memory.h"
+#include "server/formats/json_writer.h"
 #include "server/http/background.h"
 #include "server/runs/json.h"
 #include "server/runs/workers.h"
 #include "server/store/sqlite.h"
+#include "server/system/clock.h"
 #include "server/system/memory_limit.h"
 
 enum { MEGABYTE = 1 << 20, ORDINARY_RUN_BYTES = 64 * MEGABYTE };
@@ -64,6 +66,18 @@ static struct runs_options choose_runs_options(struct service *service) {
         .queue_kept = has_students ? LECTURERS_PLACES : 0};
 }
 
+/* Students' runs are held to seconds, which follow from the speed of this machine. Measured before any run is
+ * at work, and once, so that the answer to a request does not depend on luck. */
+static bool measure_speed(struct service *service, struct error *error) {
+    if (service->options->access != ACCESS_TOKEN || service->options->students != STUDENTS_RUN)
+        return true;
+    struct text text = {0};
+    const struct result_sink sink = json_result_sink(&text);
+    bool is_measured = run_speed_measure(&service->speed, &sink, clock_thread_seconds, error);
+    text_free(&text);
+    return is_measured;
+}
+
 static bool open_http(struct service *service, const struct route_table *routes, struct error *error) {
     struct http_context *http = &service->http;
     http->options = service->options;
@@ -84,6 +98,8 @@ bool service_open(struct service *service, const struct options *options, const 
                   char *warning, size_t warning_size, struct error *error) {
     json_memory_install();
     service->options = options;
+    if (!measure_speed(service, error))
+        return false;
     const struct runs_options runs_options = choose_runs_options(service);
     if (!matrix_reserve(runs_options.worker_count + background_slow_thread_count(), error))
         return false;

@@ -3,6 +3,7 @@
 #ifndef ATTNLAB_SERVER_API_SERVICE_H
 #define ATTNLAB_SERVER_API_SERVICE_H
 
+#include "core/experiments/run_speed.h"
 #include "server/access/access.h"
 #include "server/http/context.h"
 #include "server/http/stream.h"
@@ -25,6 +26,7 @@ struct service {
     struct event_source event_source;      /* for the event streams */
     unsigned long long memory_bytes;       /* for all runs */
     unsigned long long memory_limit_bytes; /* for one run */
+    struct run_speed speed;                /* measured only if there can be students */
 };
 
 /* Options and routes are borrowed. If it fails, it closes what it had opened. `warning` (512 bytes) receives

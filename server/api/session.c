@@ -23,6 +23,7 @@ static void answer_session(struct request *request) {
         json_write_integer(&text, "sequence_length", (int64_t)limits->sequence_length);
         json_write_integer(&text, "examples", (int64_t)limits->examples);
         json_write_integer(&text, "memory_mb", (int64_t)limits->memory_mb);
+        json_write_integer(&text, "seconds", (int64_t)limits->seconds);
         json_write_integer(&text, "data_mb", (int64_t)limits->data_mb);
         json_write_integer(&text, "disk_mb", (int64_t)limits->disk_mb);
         json_write_end_object(&text);

@@ -7,6 +7,9 @@
 /* A monotonic clock in seconds, for durations and deadlines. */
 double clock_seconds(void);
 
+/* The processor time of the calling thread in seconds. */
+double clock_thread_seconds(void);
+
 /* Milliseconds since 1970. */
 int64_t clock_wall_ms(void);
 /* "2026-11-29T15:16:53.123Z" */

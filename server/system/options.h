@@ -27,6 +27,7 @@ extern const char *const student_rights_names[];
 struct student_limits {
     size_t queued_runs, epochs, width, sequence_length, examples;
     size_t memory_mb; /* of one run */
+    size_t seconds;   /* of one core for one run, by its estimate */
     size_t data_mb;   /* of all data sets together */
     size_t disk_mb;   /* of all runs and data sets together */
     /* A student is a cookie, and somebody who discards it becomes another student, so these limit many

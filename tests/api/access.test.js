@@ -247,7 +247,7 @@ test("once students may only read, they cannot change even the runs that they st
 });
 
 test("a student can cancel and delete only what is their own; the lecturer, everything", async (t) => {
-    const { daemon, lecturer, student } = await withToken(t, "--students", "run", "--student-epochs", String(longTraining.epochs));
+    const { daemon, lecturer, student } = await withToken(t, "--students", "run", "--student-seconds", "1000000", "--student-epochs", String(longTraining.epochs));
     const [one, other] = [await student(), await student()];
     const bare = new Browser(daemon.url); // curl without a cookie jar
     const comparison = { ...longTraining, seeds: [0], variants: [{ label: "a" }] };
@@ -353,7 +353,7 @@ test("students are limited in epochs, sizes, memory, waiting runs and data; the 
 });
 
 test("one student's runs leave a worker free, so that the next student need not wait", async (t) => {
-    const { lecturer, student } = await withToken(t, "--workers", "2", "--students", "run", "--student-epochs", String(longTraining.epochs));
+    const { lecturer, student } = await withToken(t, "--workers", "2", "--students", "run", "--student-seconds", "1000000", "--student-epochs", String(longTraining.epochs));
     const [one, other] = [await student(), await student()];
     const held = [];
     for (let i = 0; i < 3; i++) held.push((await one.create("api/runs", longTraining)).id);

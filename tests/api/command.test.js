@@ -163,7 +163,7 @@ test("run --help lists the experiments, and run EXPERIMENT --help its parameters
 test("run refuses an experiment that would not fit in memory, as the service does", async () => {
     const absurd = { model: "transformer", width: 1024, heads: 1, layers: 12, feedforward_width: 4096, sequence_length: 2000, batch_size: 2048 };
     const args = Object.entries(absurd).flatMap(([name, value]) => [`--${name}`, `${value}`]);
-    await assertFails(2, ["run", "train", ...args], /--sequence_length is too large: the run would take \d+\.\d MB of memory/);
+    await assertFails(2, ["run", "train", ...args], /--batch_size is too large: the run would take \d+\.\d MB of memory/);
     const daemon = await startDaemon();
     const problem = await new Client(daemon.url).postProblem(422, "api/runs", { experiment: "train", ...absurd });
     assert.equal(problem.errors[0].field, "sequence_length");

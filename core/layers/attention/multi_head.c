@@ -1,6 +1,8 @@
 /* Multi-head self-attention: see multi_head.h. */
 #include "core/layers/attention/multi_head.h"
 
+#include "core/layers/attention/pairs.h"
+
 #include "core/layers/attention/mask.h"
 #include "core/layers/attention/rotation.h"
 #include "core/layers/attention/tiled_head.h"
@@ -434,6 +436,7 @@ const struct layer_type layer_multi_head_attention = {
     .initialise = initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention = attention,
@@ -447,6 +450,7 @@ const struct layer_type layer_torch_multi_head_attention = {
     .initialise = initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention = attention,

@@ -1,6 +1,8 @@
 /* Attention averaged over its queries: see pooled.h. */
 #include "core/layers/attention/pooled.h"
 
+#include "core/layers/attention/pairs.h"
+
 #include "core/layers/attention/mask.h"
 #include "core/layers/attention/rotation.h"
 #include "core/layers/linear.h"
@@ -219,6 +221,7 @@ const struct layer_type layer_pooled_attention = {
     .initialise = pooled_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention = attention,

@@ -2,6 +2,8 @@
  * pass; the rest is projections and memory layout. */
 #include "core/layers/attention/reference.h"
 
+#include "core/layers/attention/pairs.h"
+
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/attention/pooled.h"
 
@@ -314,6 +316,7 @@ const struct layer_type layer_reference_attention = {
     .describe = describe,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention = attention,
@@ -325,6 +328,7 @@ const struct layer_type layer_reference_pooled_attention = {
     .describe = pooled_attention_describe,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention = attention,

@@ -384,6 +384,14 @@ static void attention(const struct layer *layer, const float *parameters, const 
         }
 }
 
+/* Measured: a pair of numbers takes as long as so many of the other layers' operations; more in long
+ * sequences, whose matrix leaves the cache. */
+static double pair_operations(const struct layer *layer) {
+    enum { OPERATIONS_OF_PAIR = 50, STEPS_IN_CACHE = 256 };
+    double steps = (double)layer->input.steps;
+    return OPERATIONS_OF_PAIR * steps * steps * (1 + steps / STEPS_IN_CACHE);
+}
+
 const struct layer_type layer_scalar_attention = {
     .name = "attention over numbers with positions, averaged over its queries",
     .shares_work = true,
@@ -392,6 +400,8 @@ const struct layer_type layer_scalar_attention = {
     .initialise = scalar_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = pair_operations,
+    .spares_products = true,
     .forward = forward,
     .backward = backward,
     .attention = attention,

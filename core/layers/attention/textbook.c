@@ -1,6 +1,8 @@
 /* Attention as textbooks compute it: see textbook.h. */
 #include "core/layers/attention/textbook.h"
 
+#include "core/layers/attention/pairs.h"
+
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiled_head.h"
 #include "core/layers/linear.h"
@@ -81,6 +83,7 @@ const struct layer_type layer_textbook_attention = {
     .initialise = pooled_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
 };
 
@@ -91,5 +94,6 @@ const struct layer_type layer_textbook_tiled_attention = {
     .initialise = pooled_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
 };

@@ -1,6 +1,8 @@
 /* Attention averaged over its queries, in tiles: see tiled.h. */
 #include "core/layers/attention/tiled.h"
 
+#include "core/layers/attention/pairs.h"
+
 #include "core/layers/attention/mask.h"
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiles.h"
@@ -238,6 +240,7 @@ const struct layer_type layer_tiled_attention = {
     .initialise = pooled_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention_rows = attention_rows,

@@ -232,6 +232,12 @@ static void attention_rows(const struct layer *layer, const float *parameters, c
     }
 }
 
+/* Measured: a pair of numbers takes as long as so many of the other layers' operations. */
+static double pair_operations(const struct layer *layer) {
+    enum { OPERATIONS_OF_PAIR = 20 };
+    return OPERATIONS_OF_PAIR * (double)layer->input.steps * (double)layer->input.steps;
+}
+
 const struct layer_type layer_unplaced_attention = {
     .name = "attention over numbers without positions, averaged over its queries",
     .shares_work = true,
@@ -240,6 +246,8 @@ const struct layer_type layer_unplaced_attention = {
     .initialise = scalar_attention_initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = pair_operations,
+    .spares_products = true,
     .forward = forward,
     .backward = backward,
     .attention_rows = attention_rows,

@@ -2,6 +2,7 @@
 #include "core/layers/blocks/encoder_block.h"
 
 #include "core/layers/attention/multi_head.h"
+#include "core/layers/attention/pairs.h"
 #include "core/layers/feedforward.h"
 #include "core/layers/layer_norm.h"
 
@@ -295,6 +296,7 @@ const struct layer_type layer_encoder_block = {
     .initialise = initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention = attention,
@@ -308,6 +310,7 @@ const struct layer_type layer_torch_encoder_block = {
     .initialise = initialise,
     .saved_size = saved_size,
     .scratch_size = scratch_size,
+    .further_operations = attention_pair_operations,
     .forward = forward,
     .backward = backward,
     .attention = attention,

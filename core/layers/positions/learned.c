@@ -49,6 +49,7 @@ static void backward(const struct layer *layer, const float *parameters, const f
 
 const struct layer_type layer_learned_positions = {
     .name = "learned positions",
+    .spares_products = true,
     .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise,
@@ -67,6 +68,7 @@ const struct layer_type layer_lab_positions = {
 
 const struct layer_type layer_unused_positions = {
     .name = "positions, not used",
+    .spares_products = true,
     .output_shape = layer_same_shape,
     .describe = describe,
     .initialise = initialise_lab,

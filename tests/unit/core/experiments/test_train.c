@@ -359,6 +359,30 @@ START_TEST(a_step_can_be_cancelled_midway) {
 }
 END_TEST
 
+static const struct dataset *count_look_ups(void *owner, const char *name, struct error *error) {
+    ++*(size_t *)owner;
+    error_set(error, ERROR_MISSING, "there is no data set %s", name);
+    return NULL;
+}
+
+/* Drawn twice, the task of a large run took twice the memory that was counted, and the second drawing could
+ * not be cancelled. */
+START_TEST(a_run_draws_its_task_once) {
+    struct run run;
+    struct parameter_faults faults = {0};
+    size_t look_ups = 0;
+    memset(&run, 0, sizeof run);
+    prepare_experiment(experiment, SETTINGS("epochs", "1", "train_examples", "64", "test_examples", "8"),
+                       &run.set, &faults);
+    struct experiment_context context = test_context(&run.set, &run.tree);
+    context.data = (struct data_source){.owner = &look_ups, .find_dataset = count_look_ups};
+    ck_assert_msg(experiment->run(&context, &run.error), "%s", run.error.message);
+    ck_assert(result_tree_get(&run.tree, "attention.weights") != NULL);
+    ck_assert_uint_eq(look_ups, 1);
+    run_free(&run);
+}
+END_TEST
+
 static void add_tests(TCase *tests) {
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, defaults_match_the_chapter);
@@ -372,6 +396,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, the_mean_attention_is_that_of_200_examples);
     tcase_add_test(tests, the_first_of_equal_keys_is_the_most_attended);
     tcase_add_test(tests, a_cancelled_run_reports_it);
+    tcase_add_test(tests, a_run_draws_its_task_once);
     tcase_add_loop_test(tests, drawing_can_be_cancelled_midway, 0, 2);
     tcase_add_test(tests, drawing_weights_can_be_cancelled_midway);
     tcase_add_loop_test(tests, a_step_can_be_cancelled_midway, 0, 6);

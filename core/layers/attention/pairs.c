@@ -1,0 +1,8 @@
+/* Counts the arithmetic of attention's pairs: see pairs.h. */
+#include "core/layers/attention/pairs.h"
+
+double attention_pair_operations(const struct layer *layer) {
+    enum { SOFTMAX_OPERATIONS = 100 };
+    double pairs = (double)layer->input.steps * (double)layer->input.steps;
+    return pairs * (4 * (double)layer->input.width + SOFTMAX_OPERATIONS * (double)layer->options.heads);
+}
