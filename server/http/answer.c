@@ -12,7 +12,7 @@ bool answer_reserve(struct request *request, size_t bytes) {
 }
 
 bool answer_begin(struct request *request, struct text *text, size_t size) {
-    if (!answer_reserve(request, size))
+    if (size > ANSWER_UNCOUNTED && !answer_reserve(request, size))
         return false;
     text_allow(text, size);
     return true;

@@ -12,10 +12,15 @@ enum {
     ANSWER_OBJECT = 1024 /* the names, times and counts of an object with a few dozen members */
 };
 
+/* An answer of so few bytes takes no memory from others: whoever starts or cancels a run is told so, however
+ * many large answers are being sent. */
+enum { ANSWER_UNCOUNTED = 16 << 10 };
+
 /* Takes `bytes` of memory for what an answer is computed from. If they are not to be had, answers with a 422
  * that states the size, or with a 503 if they may be later, and returns false. */
 bool answer_reserve(struct request *request, size_t bytes);
-/* Opens an empty text for an answer of at most `size` bytes, and takes memory for it like answer_reserve. */
+/* Opens an empty text for an answer of at most `size` bytes, and takes memory for it like answer_reserve,
+ * unless it is small. */
 bool answer_begin(struct request *request, struct text *text, size_t size);
 /* Writes the handler's result in the format that was chosen, in at most `size` bytes. Returns false if it
  * fails; the response is then an error. */

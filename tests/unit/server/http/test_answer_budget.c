@@ -1,10 +1,12 @@
 /* The memory of answers: limits for one request, for students, and for all; and texts that nobody asked for.
  */
 #include "server/formats/text.h"
+#include "server/http/answer.h"
 #include "server/http/answer_budget.h"
 #include "tests/unit/main.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 static enum error_code take(struct answer_share *share, size_t bytes) {
     struct error error = {0};
@@ -48,6 +50,24 @@ START_TEST(students_leave_a_quarter_and_get_back_what_is_returned) {
 }
 END_TEST
 
+/* A run that has been started, and then an answer that says it was not, would be started twice. */
+START_TEST(small_answers_are_never_refused_for_the_sake_of_large_ones) {
+    struct answer_budget budget;
+    answer_budget_open(&budget, 1000000);
+    struct answer_share greedy = {.budget = &budget, .is_student = true}, other = greedy;
+    ck_assert_int_eq(take(&greedy, 500000), ERROR_NONE);
+    ck_assert_int_eq(take(&other, 250000), ERROR_NONE);
+    struct request *request = calloc(1, sizeof *request);
+    request->response.share = (struct answer_share){.budget = &budget, .is_student = true};
+    struct text text = {0};
+    ck_assert(answer_begin(request, &text, 2000));
+    ck_assert(!answer_begin(request, &text, 2 * ANSWER_UNCOUNTED));
+    ck_assert_uint_eq(request->response.status, 503);
+    response_clear(&request->response);
+    free(request);
+}
+END_TEST
+
 START_TEST(a_text_without_memory_of_its_own_stays_small) {
     static const char page[4096] = {'x'};
     struct text forgotten = {0}, allowed = {0};
@@ -71,5 +91,6 @@ END_TEST
 static void add_tests(TCase *tests) {
     tcase_add_test(tests, a_request_that_can_never_fit_is_told_its_size);
     tcase_add_test(tests, students_leave_a_quarter_and_get_back_what_is_returned);
+    tcase_add_test(tests, small_answers_are_never_refused_for_the_sake_of_large_ones);
     tcase_add_test(tests, a_text_without_memory_of_its_own_stays_small);
 }
