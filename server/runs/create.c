@@ -124,9 +124,12 @@ bool runs_add(struct runs *runs, const struct comparison_record *comparison, str
     const char *owner = items[0]->record.owner;
     bool is_bound = share->network != NULL && share->network_limit > 0;
     struct runs_under_way under_way = {NULL, is_bound ? share->network : "", count};
-    for (size_t i = 0; i < count; i++)
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
         snprintf(items[i]->record.network, sizeof items[i]->record.network, "%s", under_way.network);
-    if (!runs_check_disk(runs, owner, count, error))
+        bytes += run_record_row_bytes(&items[i]->record);
+    }
+    if (!runs_check_disk(runs, owner, bytes, error))
         return false;
     pthread_mutex_lock(&runs->mutex);
     bool ok = reserve(runs, owner, &under_way, share, error);

@@ -5,9 +5,8 @@
 
 #include "server/store/sqlite_connection.h"
 
-/* What a run takes beside its weights, checkpoint and result: the row of a run with its first and last
- * events, and the row of an epoch with its two. */
-enum { RUN_ROW_BYTES = 4096, EPOCH_ROW_BYTES = 400 };
+/* What an epoch takes beside its weights: its row and its two events. */
+enum { EPOCH_ROW_BYTES = 400 };
 
 void sqlite_runs_install(struct store *store);
 void sqlite_run_list_install(struct store *store);

@@ -45,15 +45,13 @@ static bool insert_run(struct connection *writer, const struct run_record *run, 
     return STATEMENT_EXECUTE(writer, error,
                              "INSERT INTO runs (" RUN_COLUMNS ", size_bytes)"
                              " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                             "tttti"
-                             "zztiii"
-                             "tttzztzitttz",
-                             run->id, run->experiment, run->name, run->parameters_json, (int64_t)run->state,
-                             run->progress_done, run->progress_total, run->progress_unit, run->created_ms,
-                             run->started_ms, run->finished_ms, run->result_json, run->error,
+                             "ttttizztiiitttzztzitttz", run->id, run->experiment, run->name,
+                             run->parameters_json, (int64_t)run->state, run->progress_done,
+                             run->progress_total, run->progress_unit, run->created_ms, run->started_ms,
+                             run->finished_ms, run->result_json, run->error,
                              run->comparison[0] != '\0' ? run->comparison : NULL, run->comparison_variant,
                              run->comparison_seed, run->owner, run->attempts, run->attempted_ms,
-                             run->dataset_digest, run->network, run->kernels, (size_t)RUN_ROW_BYTES);
+                             run->dataset_digest, run->network, run->kernels, run_record_row_bytes(run));
 }
 
 /* A data set may be deleted between the check of a run's parameters and this transaction. */
@@ -82,7 +80,10 @@ static bool store_add_runs(struct store *store, const struct comparison_record *
                            const struct run_record *runs, size_t count, const struct event_record *events,
                            size_t event_count, struct error *error) {
     struct sqlite_store *self = sqlite_store_of(store);
-    if (!transaction_begin_storing(self, true, count * RUN_ROW_BYTES, error))
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += run_record_row_bytes(&runs[i]);
+    if (!transaction_begin_storing(self, true, bytes, error))
         return false;
     bool ok = comparison == NULL || insert_comparison(&self->writer, comparison, error);
     for (size_t i = 0; i < count && ok; i++)

@@ -68,7 +68,8 @@ static const char *const migrations[STORE_SCHEMA_VERSION] = {
     /* 9: what runs take, and their owners (sqlite_usage.c); the numbers are RUN_ROW_BYTES and EPOCH_ROW_BYTES
      */
     "ALTER TABLE runs ADD COLUMN size_bytes INTEGER NOT NULL DEFAULT 0;"
-    "UPDATE runs SET size_bytes = 4096 + 400 * (SELECT count(*) FROM metrics WHERE run = id)"
+    "UPDATE runs SET size_bytes = max(4096, coalesce(length(parameters), 0))"
+    " + 400 * (SELECT count(*) FROM metrics WHERE run = id)"
     " + coalesce((SELECT sum(length(bytes)) FROM weights WHERE run = id), 0)"
     " + coalesce((SELECT length(bytes) FROM checkpoints WHERE run = id), 0)"
     " + coalesce((SELECT length(json) FROM results WHERE run = id), 0);"

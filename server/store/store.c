@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t run_record_row_bytes(const struct run_record *record) {
+    size_t length = record->parameters_json != NULL ? strlen(record->parameters_json) : 0;
+    return length > RUN_ROW_BYTES ? length : RUN_ROW_BYTES;
+}
+
 bool run_record_lacks_result(const struct run_record *record) {
     return record->state == RUN_SUCCEEDED && record->result_json == NULL;
 }

@@ -47,14 +47,18 @@ struct run_record {
      * applies to it. */
     char network[NETWORK_SIZE];
     /* The sets of kernels (core/math/lanes/sets.h) that the run was computed with, in their order, separated
-     * by
-     * ", ": more than one if it went on after a restart with others. "" before it begins, or if an older
+     * by ", ": more than one if it went on after a restart with others. "" before it begins, or if an older
      * attnlab began it. */
     char kernels[KERNELS_SIZE];
 };
 /* A larger result is stored apart, so that finding a run or listing many does not read it. Records come
  * without it; read_result returns it. */
 enum { SMALL_RESULT_MAXIMUM = 16 << 10 };
+/* What a run takes beside its epochs, checkpoint and result: its row, with parameters up to that size, and
+ * its first and last events. */
+enum { RUN_ROW_BYTES = 4096 };
+/* The same for this run, whose parameters may be larger. */
+size_t run_record_row_bytes(const struct run_record *record);
 bool run_record_lacks_result(const struct run_record *record);
 bool result_is_large(const char *result_json); /* NULL: it is not */
 /* Frees parameters of that size: records in lists come without them (NULL). */

@@ -63,6 +63,18 @@ START_TEST(usage_follows_what_is_stored) {
 }
 END_TEST
 
+/* A student could store any amount in runs that are cancelled before they begin. */
+START_TEST(large_parameters_count_too) {
+    struct run_record run = example_run("a");
+    run.parameters_json = make_result(1 << 20);
+    ck_assert(store->add_runs(store, NULL, &run, 1, NULL, 0, &error));
+    ck_assert_uint_eq(usage_of("somebody"), 1 << 20);
+    free(run.parameters_json);
+    ck_assert(store->delete_run(store, "a", &error));
+    ck_assert_uint_eq(usage_of("somebody"), 0);
+}
+END_TEST
+
 START_TEST(data_sets_count_too) {
     struct dataset_record dataset = {
         .name = "mine", .format = "csv", .size_bytes = 5000, .owner = "somebody"};
@@ -169,6 +181,7 @@ static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, usage_follows_what_is_stored);
+    tcase_add_test(tests, large_parameters_count_too);
     tcase_add_test(tests, data_sets_count_too);
     tcase_add_test(tests, those_who_take_most_come_first);
     tcase_add_test(tests, the_oldest_unnamed_runs_go_first_and_the_lecturers_named_never);
