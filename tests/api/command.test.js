@@ -166,7 +166,7 @@ test("run refuses an experiment that would not fit in memory, as the service doe
     await assertFails(2, ["run", "train", ...args], /--batch_size is too large: the run would take \d+\.\d MB of memory/);
     const daemon = await startDaemon();
     const problem = await new Client(daemon.url).postProblem(422, "api/runs", { experiment: "train", ...absurd });
-    assert.equal(problem.errors[0].field, "sequence_length");
+    assert.equal(problem.errors[0].field, "batch_size");
     await daemon.stop();
 });
 
