@@ -196,6 +196,51 @@ static struct shared_scores scores_of(const struct layer *layer, const struct sa
     return scores;
 }
 
+/* Computes again the rows whose softmax is NaN, with the hidden keys left out: where a hidden key's score is
+ * larger than float32 holds, the kernels add +INFINITY to the -INFINITY that hides it. A row stays NaN if a
+ * key that it sees overflows. */
+static void attend_without_hidden_keys(const struct shared_scores *scores, const float *x,
+                                       float *exponentials, float *inverse_sums) {
+    for (size_t i = 0; i < scores->steps; i++) {
+        float *to = exponentials + i * scores->stride, largest = -INFINITY, sum = 0;
+        const float *fixed = scores->fixed + i * scores->stride;
+        float slope = scores->square * x[i] + scores->row[i];
+        if (!isnan(inverse_sums[i]))
+            continue;
+        for (size_t j = 0; j < scores->stride; j++) {
+            bool is_hidden = fixed[j] == -INFINITY;
+            to[j] = is_hidden ? -INFINITY : slope * x[j] + fixed[j] + x[i] * scores->column[j];
+            largest = fmaxf(largest, to[j]);
+        }
+        for (size_t j = 0; j < scores->stride; j++) {
+            to[j] = fixed[j] == -INFINITY ? 0 : exp2f(to[j] - largest);
+            sum += to[j];
+        }
+        inverse_sums[i] = shared_scores_inverse(scores, i, sum);
+    }
+}
+
+static bool has_nan(const float *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (isnan(values[i]))
+            return true;
+    return false;
+}
+
+/* The softmax of one example, and the sum of each key's weights. */
+static void share_out(const struct shared_scores *scores, const float *x, float *exponentials,
+                      float *inverse_sums, float *share, const struct kernels *kernels) {
+    size_t stride = scores->stride;
+    kernels->shared_scores_forward(scores, x, exponentials, inverse_sums, share);
+    if (!has_nan(inverse_sums, scores->steps))
+        return;
+    attend_without_hidden_keys(scores, x, exponentials, inverse_sums);
+    memset(share, 0, stride * sizeof *share);
+    for (size_t i = 0; i < scores->steps; i++)
+        for (size_t j = 0; j < stride; j++)
+            share[j] += inverse_sums[i] * exponentials[i * stride + j];
+}
+
 /* Computes the softmax of one example; stores m in its share. */
 static void attend(const struct layer *layer, const struct saved_parts *parts, struct shared_scores scores,
                    const float *input, size_t b, const struct layer_pass *pass) {
@@ -210,8 +255,8 @@ static void attend(const struct layer *layer, const struct saved_parts *parts, s
         scores.fixed = fixed;
         scores.present = pass->present + b * steps;
     }
-    pass->kernels->shared_scores_forward(&scores, x, parts->exponentials + b * steps * stride,
-                                         parts->inverse_sums + at, share);
+    share_out(&scores, x, parts->exponentials + b * steps * stride, parts->inverse_sums + at, share,
+              pass->kernels);
     size_t queries = scalar_attention_real_steps(layer, b, pass);
     float factor = queries > 0 ? 1 / (float)queries : 0, pooled = 0;
     for (size_t j = 0; j < stride; j++) {
@@ -254,6 +299,8 @@ static void send_to_input(const struct layer *layer, const struct saved_parts *p
         float slope = scores->square * x[i] + scores->row[i];
         for (size_t j = 0; j < steps; j++) {
             float change = inverse * row[j] * (grad_share[j] - mean);
+            if (change == 0) /* the slope of a hidden key may be infinite */
+                continue;
             grad_x[j] += change * slope;
             grad_x[i] += change * (scores->square * x[j] + scores->column[j]);
         }

@@ -21,11 +21,11 @@ enum { CASES = 40, LONG_CASES = 1 };
 /* --- random cases --- */
 
 /* What the scores are like: about one; so large that softmax is all but certain of one key; so large that it
- * is certain, which makes the gradients of queries and keys exactly 0; or beyond float32, in all steps or in
- * one, so that weights are NaN. */
-enum regime { ORDINARY, SATURATED, CERTAIN, OVERFLOWING, ONE_HUGE_STEP, REGIMES };
+ * is certain, which makes the gradients of queries and keys exactly 0; or beyond float32, in all steps, in
+ * the first, or in the last, which a mask may hide, so that weights are NaN where the key is seen. */
+enum regime { ORDINARY, SATURATED, CERTAIN, OVERFLOWING, ONE_HUGE_STEP, HUGE_LAST_STEP, REGIMES };
 static enum regime regime;
-static const double parameter_sizes[REGIMES] = {1, 5, 1e4, 1e25, 1};
+static const double parameter_sizes[REGIMES] = {1, 5, 1e4, 1e25, 1, 1e6};
 
 struct random_case {
     struct layer_shape shape;
@@ -80,7 +80,7 @@ static void draw_padding(struct random_case *drawn) {
 static struct random_case draw_case(int number, size_t longest, size_t widest_head, size_t most_heads) {
     struct random_case drawn = {.state = (uint64_t)number};
     /* A sum of products that overflow may be NaN or not, so there is one product only. */
-    bool is_narrow = regime == ONE_HUGE_STEP;
+    bool is_narrow = regime == ONE_HUGE_STEP || regime == HUGE_LAST_STEP;
     drawn.options.heads = draw_size(&drawn, most_heads);
     size_t head_width = is_narrow ? 1 : draw_size(&drawn, widest_head);
     drawn.shape = (struct layer_shape){draw_size(&drawn, longest), drawn.options.heads * head_width};
@@ -112,6 +112,10 @@ static void fill_input(const struct random_case *drawn, float *input, size_t cou
     fill(drawn, INPUT, input, count, 1);
     for (size_t j = 0; regime == ONE_HUGE_STEP && j < count / drawn->count / drawn->shape.steps; j++)
         input[j] *= 1e25F;
+    size_t width = count / drawn->count / drawn->shape.steps;
+    for (size_t i = 1; regime == HUGE_LAST_STEP && i <= drawn->count; i++)
+        for (size_t j = 1; j <= width; j++)
+            input[i * drawn->shape.steps * width - j] *= 1e30F;
 }
 
 /* --- comparing --- */
@@ -157,7 +161,7 @@ static void check_close(const char *what, const float *got, const float *expecte
 }
 
 static bool is_beyond_floats(void) {
-    return regime == OVERFLOWING || regime == ONE_HUGE_STEP;
+    return regime >= OVERFLOWING;
 }
 
 static void check_nan(const char *what, const float *got, const float *expected, size_t count) {
