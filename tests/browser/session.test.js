@@ -1,7 +1,7 @@
 // The page of a service that needs a lecturer's token: a student watches, the lecturer signs in and out again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assertAccessible, eventually, readAddress, readTable, startPage } from "../support/browser.js";
+import { assertAccessible, eventually, phone, readAddress, readTable, startPage } from "../support/browser.js";
 import { Browser, Client, longTraining, smallTraining } from "../support/client.js";
 
 const token = "correct-horse-battery-staple";
@@ -21,6 +21,15 @@ test("a student who may only read is told so when trying to run", async () => {
     await page.getByRole("button", { name: "Run" }).click();
     await eventually(async () => (await page.locator(".alert").first().textContent()).length > 10, "a reason");
     await assertAccessible(page, "a student's page");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("on a phone the masthead has room for the reader's role and the button to sign in", async () => {
+    const { page, faults, close } = await lab.open("#runs", { viewport: phone });
+    await page.getByText("student (watching only)").waitFor();
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wider <= 0, `${wider} pixels wider than the screen`);
     assert.deepEqual(faults, []);
     await close();
 });
@@ -120,7 +129,7 @@ test("the lecturer sees who fills the disk, and deletes all ended runs of that s
         await fetch("/api/session", { method: "POST", headers, body: JSON.stringify({ token: text }) });
     }, token);
     await page.reload();
-    await page.getByText(/Runs and data sets take .* of the disk are free/).waitFor();
+    await page.getByText(/Runs and data sets take .* of the disk is free/).waitFor();
     const by = page.getByLabel("by", { exact: true });
     const { owners } = await lecturer.get("api/storage");
     const student = owners.find(({ runs }) => runs === 3).owner;

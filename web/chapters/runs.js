@@ -67,7 +67,7 @@ function createStorage() {
             element,
             own,
             all,
-            `${bytes(free_bytes)} of the disk are free.`,
+            `${bytes(free_bytes)} of the disk is free.`,
             isShort && " Little room is left: delete what nobody needs any more.",
         );
     };
