@@ -15,7 +15,7 @@ test("a loss that jumps and comes back is a bump, and so is one that is not back
         page.evaluate(async (values) => {
             const { bumpsText, findBumps } = await import("/shared/bumps.js");
             const bumps = findBumps(values.map((y, index) => ({ x: index + 1, y })));
-            return { bumps, text: bumpsText([{ label: "attention", bumps }]) };
+            return { bumps, text: bumpsText([{ label: "attention", bumps }, { label: "RNN", bumps: [] }]) };
         }, losses);
     assert.deepEqual(await find([0.7, 0.5, 0.3, 0.01, 0.02, 0.05, 0.01]), { bumps: [], text: "" });
     const { bumps, text } = await find([0.7, 0.01, 12, 59.09, 0.4, 0.02, 3]);
@@ -23,8 +23,8 @@ test("a loss that jumps and comes back is a bump, and so is one that is not back
         { begin: 3, from: 0.01, peak: 4, top: 59.09, end: 6, to: 0.02 },
         { begin: 7, from: 0.01, peak: 7, top: 3, end: null, to: null },
     ]);
-    assert.match(text, /attention: in epoch 3 from 0\.01 to 59\.1 \(epoch 4\), back at 0\.02 in epoch 6;/);
-    assert.match(text, /attention: in epoch 7 from 0\.01 to 3, and is not back yet\./);
+    assert.match(text, /attention in epoch 3 from 0\.01 to 59\.1 \(epoch 4\), back at 0\.02 in epoch 6;/);
+    assert.match(text, /attention in epoch 7 from 0\.01 to 3, and is not back yet\./);
     assert.deepEqual(faults, []);
     await close();
 });
@@ -38,7 +38,7 @@ test("the page marks the bump of a run and says when it came back", async () => 
         await route.fulfill({ json: { rows } });
     });
     await page.goto(`${page.url().split("#")[0]}#sentences?run=${run.id}`);
-    await page.getByText("The loss jumped. training loss: in epoch 2 from 0.5 to 12, back at 0.4 in epoch 3").waitFor();
+    await page.getByText("The loss jumped: in epoch 2 from 0.5 to 12, back at 0.4 in epoch 3").waitFor();
     assert.deepEqual(faults, []);
     await close();
 });

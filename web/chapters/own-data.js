@@ -277,7 +277,8 @@ function createTrainer(page) {
             {
                 experiment: "train",
                 fixed: { task: dataset.name },
-                main: ["model", "position", "epochs", "seed", "learning_rate"],
+                // Where it does not apply, "standardise" is among the exceptions, which win.
+                main: ["model", "position", "epochs", "seed", "learning_rate", "standardise"],
                 except: [
                     "task",
                     isText ? "standardise" : "vocabulary",

@@ -35,10 +35,13 @@ export function findBumps(points) {
 const bumpText = ({ begin, from, peak, top, end, to }) =>
     `in epoch ${begin} from ${compact(from, 2)} to ${compact(top, 3)}${peak === begin ? "" : ` (epoch ${peak})`}, ${end === null ? "and is not back yet" : `back at ${compact(to, 2)} in epoch ${end}`}`;
 
-// What the bumps of all series were, in words; "" if there were none. found: [{ label, bumps }].
+// What the bumps of all series were, in words; "" if there were none. A series alone needs no name.
+// found: [{ label, bumps }].
 export function bumpsText(found) {
-    const said = found.flatMap(({ label, bumps }) => bumps.map((bump) => `${label}: ${bumpText(bump)}`));
+    const said = found.flatMap(({ label, bumps }) =>
+        bumps.map((bump) => `${found.length > 1 ? `${label} ` : ""}${bumpText(bump)}`),
+    );
     if (said.length === 0) return "";
     const more = said.length > MOST_SAID ? `; and ${said.length - MOST_SAID} more` : "";
-    return `\u25b2 The loss jumped. ${said.slice(0, MOST_SAID).join("; ")}${more}. A step that was too long does that; the run goes on, as PyTorch\u2019s does.`;
+    return `\u25b2 The loss jumped: ${said.slice(0, MOST_SAID).join("; ")}${more}. A step that was too long does that; the run goes on, as PyTorch\u2019s does.`;
 }
