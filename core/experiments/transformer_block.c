@@ -52,8 +52,7 @@ static const struct parameter_declaration declarations[] = {
      .cost = PARAMETER_COST_NONE,
      .title = "Heads",
      .meaning = "The number of attention heads; each projects the whole width to queries, keys and values of "
-                "width / "
-                "heads numbers.",
+                "width / heads numbers.",
      .minimum = 1,
      .maximum = 64,
      .default_number = 4},

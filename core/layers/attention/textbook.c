@@ -2,7 +2,6 @@
 #include "core/layers/attention/textbook.h"
 
 #include "core/layers/attention/pairs.h"
-
 #include "core/layers/attention/pooled.h"
 #include "core/layers/attention/tiled_head.h"
 #include "core/layers/linear.h"
