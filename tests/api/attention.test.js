@@ -131,6 +131,48 @@ test("a queued run has no attention yet", async () => {
     for (const { id } of [waiting, ...blockers]) await client.post(`api/runs/${id}/cancel`, "");
 });
 
+/** The tensors of a safetensors file, each as bytes. */
+async function exported(run) {
+    const response = await client.fetch(`api/runs/${run.id}/model.safetensors`);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const body = 8 + Number(bytes.readBigUInt64LE(0));
+    const { __metadata__, ...tensors } = JSON.parse(bytes.subarray(8, body));
+    const slice = ([first, last]) => bytes.subarray(body + first, body + last);
+    return new Map(Object.entries(tensors).map(([name, tensor]) => [name, slice(tensor.data_offsets)]));
+}
+
+/** Which tensors differ from those that a run at a rate too small to move anything exports. */
+async function moved(parameters) {
+    const [trained, initial] = await Promise.all(
+        [parameters, { ...parameters, learning_rate: 1e-30 }].map(async (each) => exported(await client.run(each))),
+    );
+    assert.ok(initial.size > 0);
+    return [...trained].filter(([name, bytes]) => !bytes.equals(initial.get(name))).map(([name]) => name);
+}
+
+const queryAndKey = ["q.weight", "q.bias", "k.weight", "k.bias"];
+
+// Adam makes whole steps of a gradient that is only rounding.
+test("query and key stay as they were drawn where every weight is one, as in PyTorch", async () => {
+    const oneStep = { ...smallTraining, sequence_length: 1, train_examples: 256, batch_size: 4, epochs: 1, learning_rate: 0.005 };
+    for (const variant of [{}, { position: "none" }, { position: "rotary" }, { mask: "causal" }]) {
+        const names = await moved({ ...oneStep, ...variant });
+        assert.ok(names.includes("v.weight"), `${names}`);
+        assert.deepEqual(names.filter((name) => queryAndKey.includes(name)), [], JSON.stringify(variant));
+    }
+    // Heights, weights and ages, as in tests/reference/test_saturated.py: twenty steps with the whole table.
+    let state = 1;
+    const draw = (least, most) => least + ((state = (state * 48271) % 2147483647) % (most - least + 1));
+    const rows = Array.from({ length: 250 }, () => [draw(150, 200), draw(45, 110), draw(18, 80), draw(0, 1)].join());
+    const table = ["height,weight,age,label", ...rows].join("\n");
+    const added = await client.fetch("api/datasets?name=ages", { method: "POST", headers: { "content-type": "text/csv" }, body: table });
+    assert.equal(added.status, 201);
+    const training = { experiment: "train", task: "ages", model: "attention", seed: 1, batch_size: 200, epochs: 20, learning_rate: 0.005 };
+    const names = await moved(training);
+    assert.ok(names.includes("v.weight"), `${names}`);
+    assert.deepEqual(names.filter((name) => name.startsWith("q.")), []);
+});
+
 test("the weights are exported as safetensors under PyTorch's names", async () => {
     for (const run of [attention, recurrent, text]) {
         const response = await client.fetch(`api/runs/${run.id}/model.safetensors`);
