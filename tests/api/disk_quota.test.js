@@ -31,17 +31,19 @@ async function perform(client, parameters) {
 }
 
 test("a student fills the student's share and no more", async (t) => {
-    const { student, lecturer } = await start(t, "--student-disk-mb", "17");
+    // A run that could store more than the whole share is refused by an upper bound, which is 24 MB here.
+    const { student, lecturer } = await start(t, "--student-disk-mb", "24", "--student-data-mb", "20");
     const [one, other] = [await student(), await student()];
-    assert.equal(one.session.limits.disk_mb, 17);
+    assert.equal(one.session.limits.disk_mb, 24);
     const first = await perform(one, large);
     assert.equal(first.state, "succeeded");
     // There is some room left, but not for another 16 MB: the run fails, and stores nothing.
     const second = await perform(one, large);
     assert.equal(second.state, "failed");
-    assert.match(second.error, /may take 17 MB.* take 15\.\d, .* add 15\.\d; delete/);
+    assert.match(second.error, /may take 24 MB.* take 15\.\d, .* add 15\.\d; delete/);
     const data = "text,label\n" + "good,1\nbad,0\n".repeat(300000);
-    assert.equal(await one.status("POST", "api/datasets?name=mine", data, "text/csv"), 429);
+    const add = (name) => one.status("POST", `api/datasets?name=${name}`, data, "text/csv");
+    assert.deepEqual([await add("first"), await add("second"), await add("third")], [201, 201, 429]);
 
     assert.equal((await perform(other, smallTraining)).state, "succeeded");
     assert.equal((await perform(lecturer, large)).state, "succeeded");
