@@ -319,8 +319,10 @@ static enum MHD_Result end_body(struct request *request) {
     return continue_request(request);
 }
 
+/* A body that was not announced to be too large turns out to be so while it is read. */
 static size_t discarded_maximum(const struct request *request) {
-    return request->response.status == 413 ? DISCARDED_LARGE_MAXIMUM : DISCARDED_MAXIMUM;
+    bool is_too_large = request->phase != REQUEST_REFUSED || request->response.status == 413;
+    return is_too_large ? DISCARDED_LARGE_MAXIMUM : DISCARDED_MAXIMUM;
 }
 
 /* Keeps reading a body that is refused or too large, because a client that is still sending may miss the
@@ -349,8 +351,8 @@ static enum MHD_Result begin_access(struct request *request, enum method method,
         expect_transfer(request, announced ? strtod(announced, NULL) : (double)body_maximum(request));
         return MHD_YES;
     }
-    expect_transfer(request, announced ? strtod(announced, NULL) : (double)discarded_maximum(request));
     request->phase = REQUEST_REFUSED;
+    expect_transfer(request, announced ? strtod(announced, NULL) : (double)discarded_maximum(request));
     bool is_endless = announced && strtoull(announced, NULL, 10) > discarded_maximum(request);
     return is_endless || request_header(request, "Expect") ? answer(request) : MHD_YES;
 }

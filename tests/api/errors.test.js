@@ -100,17 +100,21 @@ test("a compressed body is 415, whatever is in it", async () => {
     assert.equal((await client.post("api/runs", smallTraining, { "Content-Encoding": "identity" })).status, 201);
 });
 
-test("too large a body is 413, with a Content-Length or without", async () => {
-    const body = JSON.stringify({ experiment: "train", name: "x".repeat(5 << 20) });
-    await client.postProblem(413, "api/runs", body);
-    const chunks = new ReadableStream({
+/** A POST of so many MiB of JSON, without a Content-Length. */
+function postInChunks(count) {
+    const body = new ReadableStream({
         start(controller) {
-            for (let i = 0; i < 5; i++) controller.enqueue(new TextEncoder().encode(" ".repeat(1 << 20)));
+            for (let i = 0; i < count; i++) controller.enqueue(new TextEncoder().encode(" ".repeat(1 << 20)));
             controller.close();
         },
     });
-    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: chunks, duplex: "half" };
-    await client.problem(413, "api/runs", options);
+    return { method: "POST", headers: { "Content-Type": "application/json" }, body, duplex: "half" };
+}
+
+test("too large a body is 413, with a Content-Length or without", async () => {
+    const body = JSON.stringify({ experiment: "train", name: "x".repeat(5 << 20) });
+    await client.postProblem(413, "api/runs", body);
+    await client.problem(413, "api/runs", postInChunks(5));
     await client.problem(413, "api/runs/x/cancel", { method: "POST", body: "x".repeat(100000) });
     await client.postProblem(404, "api/runs/x/cancel", {});
 });
@@ -118,6 +122,7 @@ test("too large a body is 413, with a Content-Length or without", async () => {
 test("a client that sends far too much can still read the 413", async () => {
     const body = `{"name": "${"x".repeat(24 << 20)}"}`;
     await client.postProblem(413, "api/runs", body);
+    await client.problem(413, "api/runs", postInChunks(24));
 });
 
 /** Writes until the server closes the connection or `limit` bytes are sent: the number of bytes, and the answer. */
