@@ -96,8 +96,8 @@ void experiment_check_cost(const struct experiment *experiment, const struct par
                            struct parameter_faults *faults);
 
 /* Applies the fixed defaults, then the experiment's own, then runs every check, the last of which is that the
- * run fits in memory (`memory_limit_bytes`). The user's errors go to
- * `faults`; false means a failure of the program itself. */
+ * run fits in memory (`memory_limit_bytes`). The user's errors go to `faults`; false means a failure of the
+ * program itself. */
 bool experiment_prepare(const struct experiment *experiment, struct parameter_set *set,
                         const struct data_source *data, unsigned long long memory_limit_bytes,
                         struct parameter_faults *faults, struct error *error);

@@ -87,8 +87,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_CHOICE,
      .title = "Norm",
      .meaning =
-         "Last: after each residual connection, as in 2017's transformer. First: before each part, as in "
-         "GPT-2 and Llama.",
+         "Last: after each sum, as in 2017's transformer. First: before each part, as in GPT-2 and Llama.",
      .condition = &model_choices_taken,
      .choices = model_choices_norms,
      .default_text = "last"},
@@ -150,9 +149,8 @@ static const struct parameter_declaration declarations[] = {
     {.name = "standardise",
      .type = PARAMETER_BOOLEAN,
      .title = "Standardise",
-     .meaning =
-         "Gives every column the mean 0 and the deviation 1 of the training rows; for columns on a large "
-         "scale, from which attention learns badly (data of yours, numbers only)."},
+     .meaning = "For columns on a large scale, from which attention learns badly: brings each to mean 0 and "
+                "deviation 1 over the training rows (data of yours, numbers only)."},
     {.name = "train_seed",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,

@@ -74,9 +74,7 @@ static const struct parameter_declaration declarations[] = {
     {.name = "norm",
      .type = PARAMETER_CHOICE,
      .title = "Norm",
-     .meaning =
-         "Last: after each residual connection, as in 2017's transformer and BERT. First: before each part, "
-         "as in GPT-2 and Llama.",
+     .meaning = "Last: after each sum, as in BERT. First: before each part, as in GPT-2 and Llama.",
      .choices = model_choices_norms,
      .default_text = "last"},
     {.name = "layers",
