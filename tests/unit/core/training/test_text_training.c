@@ -5,6 +5,7 @@
 #include "core/training/inspection.h"
 #include "core/training/setup.h"
 #include "tests/reference/golden_lab.h"
+#include "tests/reference/golden_lab_double.h"
 #include "tests/reference/golden_text.h"
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/main.h"
@@ -189,6 +190,8 @@ static char *read_reviews(size_t *size) {
     return bytes;
 }
 
+/* The losses must be PyTorch's in float32 or in double: where rounding decides, the sets of kernels part as
+ * those two do (make_lab_double_golden.py). */
 START_TEST(reviews_train_as_in_the_lab) {
     const struct lab_run *golden = &lab_runs[_i];
     size_t size = 0;
@@ -203,7 +206,9 @@ START_TEST(reviews_train_as_in_the_lab) {
           golden->seed);
     ck_assert_double_eq(number_of(&fixture, "parameter_count"), (double)golden->parameter_count);
     double difference = largest_difference(fixture.losses, golden->losses, 64);
-    ck_assert_msg(difference < 1e-5, "seed %d: losses differ by %g", (int)golden->seed, difference);
+    double from_double = largest_difference(fixture.losses, lab_double_losses[_i], 64);
+    ck_assert_msg(fmin(difference, from_double) < 1e-5, "seed %d: losses differ by %g, from double by %g",
+                  (int)golden->seed, difference, from_double);
     ck_assert_double_eq(number_of(&fixture, "test_accuracy"), golden->test_accuracy);
     ck_assert_double_eq(number_of(&fixture, "decisive_word.of"), (double)golden->of);
     ck_assert_double_le(fabs(number_of(&fixture, "decisive_word.hits") - (double)golden->hits), 3);
