@@ -120,7 +120,7 @@ test("a text with NUL or half a surrogate pair is refused, and a whole pair is o
 
 test("an answer that is not as documented is noticed", () => {
     const headers = new Headers({ "Content-Type": "application/json", "X-Request-Id": "1" });
-    const health = { status: "ok", version: "1", workers: 1, running: 0, queued: 0 };
+    const health = { status: "ok", version: "1", workers: 1, running: 0, queued: 0, kernels: "plain" };
     const check = (method, path, status, body, changed = headers) =>
         contract.check(method, path, status, changed, body && JSON.stringify(body));
     const known = schemasOf(document).Health.required;

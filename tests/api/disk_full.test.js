@@ -46,7 +46,8 @@ for (const size of [40, 100, 300]) {
 
     test(`a full disk of ${size} MB is started on, signed in to and emptied`, { skip: noDisk, timeout: 300_000 }, async () => {
         const disk = await makeDisk(size);
-        const args = ["--workers", "1", "--access", "token", "--students", "run"];
+        // The disk must be full before the student's share of it is.
+        const args = ["--workers", "1", "--access", "token", "--students", "run", "--student-disk-mb", "1000"];
         const start = () => startDaemon({ data: disk.path, args, env: { ...disk.env, ATTNLAB_TOKEN: token } });
         let daemon = await start();
         const student = await new Browser(daemon.url).visit();
