@@ -124,7 +124,7 @@ static const struct option option_table[] = {
      NUMBER(student_limits.sequence_length, 1, 1000000)},
     {"student-examples", "N", "the most examples in a student's run", .default_value = "20000",
      NUMBER(student_limits.examples, 1, 1000000000)},
-    {"student-memory-mb", "N", "the most memory that a student's run may take", .default_value = "256",
+    {"student-memory-mb", "N", "the most memory that a student's run may take", .default_value = "288",
      NUMBER(student_limits.memory_mb, 1, 1000000)},
     {"student-seconds", "N",
      "the longest that a student's run may take, in seconds of one core of this machine, by an estimate",
