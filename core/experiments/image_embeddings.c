@@ -190,8 +190,8 @@ bool image_embeddings_measure(size_t count, size_t size, unsigned long long *byt
     unsigned long long floats = (unsigned long long)(count + BLOCK_IMAGES) * outline->output_channels +
                                 WEIGHT_COPIES * outline->parameter_count + part_size(outline, size);
     *bytes = floats * sizeof(float);
-    *operations =
-        (double)((count + BLOCK_IMAGES - 1) / BLOCK_IMAGES * BLOCK_IMAGES) * operations_of_image(size);
+    size_t blocks = (count + BLOCK_IMAGES - 1) / BLOCK_IMAGES;
+    *operations = (double)(blocks * BLOCK_IMAGES) * operations_of_image(size);
     mobilenet_free(outline);
     return true;
 }

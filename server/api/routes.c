@@ -75,8 +75,7 @@ static const struct parameter_declaration events_query[] = {
      .type = PARAMETER_TEXT,
      .title = "After",
      .meaning = "Begin after the event with this id, like the header Last-Event-ID; from the start if there "
-                "is no event "
-                "with so high an id.",
+                "is no event with so high an id.",
      .length_maximum = 32},
 };
 
@@ -182,8 +181,8 @@ static const struct route routes[] = {
      .flags = ROUTE_BACKGROUND, QUERY(wait_query), .body = BODY_JSON, .success_status = 201,
      .request_schema = "RunRequest", .response_schema = "Run"},
     {METHOD_GET, "/api/runs", api_runs_list,
-     "Runs, newest first; a result above 16 KiB is null here, parameters above 16 KiB are an empty object, and "
-     "both are complete only in the run itself",
+     "Runs, newest first; a result above 16 KiB is null here, parameters above 16 KiB are an empty object, "
+     "and both are complete only in the run itself",
      .needs = NEEDS_READ, .flags = ROUTE_READ, QUERY(runs_query), .success_status = 200,
      .response_schema = "RunList"},
     {METHOD_DELETE, "/api/storage/runs", api_runs_delete_many,

@@ -24,7 +24,7 @@ bool answer_share_take(struct answer_share *share, size_t bytes, struct error *e
     struct answer_budget *budget = share->budget;
     size_t limit = budget == NULL ? 0 : share->is_student ? budget->student : budget->total;
     size_t wanted = bytes > SIZE_MAX - share->bytes ? SIZE_MAX : share->bytes + bytes;
-    if (wanted > limit)
+    if (budget == NULL || wanted > limit)
         return error_set(error, ERROR_TOO_LARGE,
                          "the answer would take up to %.1f MB of memory; at most %.1f MB are allowed for one "
                          "request: ask for less at once",
