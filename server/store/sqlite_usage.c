@@ -64,13 +64,19 @@ static bool prune(struct connection *writer, const struct prune_rule *rule, int 
     sqlite_write_unfinished_states(unfinished);
     sqlite3_stmt *statement = statement_bind(
         writer, error,
-        "WITH unfinished AS (SELECT value AS state FROM json_each(?1))"
-        "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE state NOT IN unfinished"
-        " AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.comparison = runs.comparison"
-        "  AND other.state IN unfinished)"
-        " AND NOT (" IS_NAMED " AND (?3 IS NULL OR owner = ?3))"
-        " ORDER BY " IS_NAMED ", id"
-        " LIMIT min(?4, max(0, (SELECT count(*) FROM runs WHERE state NOT IN unfinished) - ?2)))",
+        "WITH unfinished AS (SELECT value AS state FROM json_each(?1)),"
+        " ended AS (SELECT count(*) AS count FROM runs WHERE state NOT IN unfinished),"
+        /* what goes as a whole: a run by itself, or all runs of a comparison */
+        " wholes AS (SELECT coalesce(comparison, id) AS whole, " IS_NAMED
+        "  AS is_named, min(id) AS oldest, count(*) AS size FROM runs"
+        "  WHERE ?2 < (SELECT count FROM ended) AND state NOT IN unfinished"
+        "  AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.comparison = runs.comparison"
+        "   AND other.state IN unfinished)"
+        "  AND NOT (" IS_NAMED " AND (?3 IS NULL OR owner = ?3)) GROUP BY whole),"
+        " in_turn AS (SELECT whole, sum(size) OVER turn AS gone, row_number() OVER turn AS turn FROM wholes"
+        "  WINDOW turn AS (ORDER BY is_named, oldest))"
+        "DELETE FROM runs WHERE coalesce(comparison, id) IN (SELECT whole FROM in_turn"
+        " WHERE gone <= (SELECT count FROM ended) - ?2 AND (gone <= ?4 OR turn = 1))",
         "tztz", unfinished, rule->keep, rule->protected_owner, rule->at_once);
     return statement_run(writer, statement, changes, error) &&
            (*changes == 0 ||

@@ -154,12 +154,12 @@ struct usage_record {
 };
 
 /* Which ended runs go when there are more than `keep`: the oldest without a name, then the oldest with one. A
- * run of a comparison has the name that was given to the comparison, and stays while others of it have not
- * ended. */
+ * comparison goes as a whole, by its own name and the age of its first run: once all its runs have ended, and
+ * once `keep` others stay. */
 struct prune_rule {
     size_t keep;
     const char *protected_owner; /* whose named runs always stay; NULL: everybody's */
-    size_t at_once;              /* at most so many in one transaction */
+    size_t at_once;              /* at most so many in one transaction, or one comparison */
 };
 
 /* The functions allocate the records and arrays that they return: clear each record, then free() the array.

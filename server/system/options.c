@@ -92,8 +92,7 @@ static const struct option option_table[] = {
      .default_note = "all but a margin of 2 to 16 MB", NUMBER(disk_mb, 8, 100000000)},
     {"keep-runs", "N",
      "how many ended runs are kept: whenever a run ends, the oldest beyond them are deleted, those without a "
-     "name "
-     "first, and never the lecturer's named ones; 0: all are kept",
+     "name first, a comparison as a whole, and never the lecturer's named ones; 0: all are kept",
      .default_value = "0", NUMBER(keep_runs, 0, 100000000)},
     {"kernels", "avx512|avx2|neon|plain",
      "the processor's instructions that all arithmetic but OpenBLAS's uses; sets differ in the last digits",
