@@ -70,7 +70,8 @@ class SmallDraws(unittest.TestCase):
         for words in range(1, 16):
             rows = [f"{row % 2}\t" + " ".join(f"word{i}" for i in range(words)) for row in range(12)]
             url = f"{self.daemon.url}/api/datasets?name=words{words}"
-            request = urllib.request.Request(url, "\n".join(rows).encode(), {"Content-Type": "text/tab-separated-values"})
+            headers = {"Content-Type": "text/tab-separated-values"}
+            request = urllib.request.Request(url, "\n".join(rows).encode(), headers)
             urllib.request.urlopen(request, timeout=60).close()
             torch.manual_seed(words)
             theirs = nn.Embedding(words + 2, 1, padding_idx=0).weight

@@ -148,9 +148,9 @@ static void outcome_end(struct outcome *outcome) {
 static int case_number;
 
 /* Relative to the largest of all values, because the gradient of a key's bias is only rounding. */
+static double tolerance;
+
 static void check_close(const char *what, const float *got, const float *expected, size_t count) {
-    /* The larger the scores, the more their rounding shows in the weights. */
-    const double tolerance = regime == SATURATED ? 1.5e-4 : 3e-5;
     double largest = 1e-3;
     for (size_t i = 0; i < count; i++)
         largest = fmax(largest, fabs((double)expected[i]));
@@ -542,20 +542,29 @@ static void gradients_of_the_reference_agree_with_differences(int number) {
     free(drawn.present);
 }
 
+/* Saturated weights show the rounding of their scores, and the terms of a score add up to a few hundred here,
+ * to thousands over numbers, whose scores have the size of the parameters to the fourth power. In 60 draws of
+ * these sizes PyTorch's gradients in float32 missed its own in double by up to 2.7e-5, and over numbers by
+ * 8.3e-5. The reference, which sums in double, is the one that is right: what differs from it are the
+ * algorithms in float32, and they may do so about twice as much. test_saturated.c bounds each case by its own
+ * scores. */
+static const double saturated_layers = 6e-5, saturated_numbers = 1.5e-4;
+
 static const struct {
     void (*check)(int number);
     int count;
     enum regime last_regime;
+    const double *saturated_tolerance;
 } ways[] = {
-    {pooled_attention_matches_the_reference, CASES, REGIMES - 1},
-    {tiled_attention_matches_the_reference, CASES, REGIMES - 1},
-    {multi_head_attention_matches_the_reference, CASES, REGIMES - 1},
-    {long_multi_head_attention_matches_the_reference, LONG_CASES, ORDINARY},
-    {every_head_algorithm_matches_the_reference, 2 * CASES, REGIMES - 1},
-    {scalar_attention_matches_the_reference, CASES, REGIMES - 1},
-    {unplaced_attention_matches_the_reference, CASES, REGIMES - 1},
-    {weights_of_the_encoder_block_match_the_reference, CASES, ORDINARY},
-    {gradients_of_the_reference_agree_with_differences, 20, ORDINARY},
+    {pooled_attention_matches_the_reference, CASES, REGIMES - 1, &saturated_layers},
+    {tiled_attention_matches_the_reference, CASES, REGIMES - 1, &saturated_layers},
+    {multi_head_attention_matches_the_reference, CASES, REGIMES - 1, &saturated_layers},
+    {long_multi_head_attention_matches_the_reference, LONG_CASES, ORDINARY, &saturated_layers},
+    {every_head_algorithm_matches_the_reference, 2 * CASES, REGIMES - 1, &saturated_layers},
+    {scalar_attention_matches_the_reference, CASES, REGIMES - 1, &saturated_numbers},
+    {unplaced_attention_matches_the_reference, CASES, REGIMES - 1, &saturated_numbers},
+    {weights_of_the_encoder_block_match_the_reference, CASES, ORDINARY, &saturated_layers},
+    {gradients_of_the_reference_agree_with_differences, 20, ORDINARY, &saturated_layers},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -563,6 +572,7 @@ START_TEST(algorithm_matches_the_reference) {
     regime = (enum regime)(_i / WAYS);
     if (regime > ways[_i % WAYS].last_regime)
         return;
+    tolerance = regime == SATURATED ? *ways[_i % WAYS].saturated_tolerance : 3e-5;
     certain_count = 0;
     for (case_number = 0; case_number < ways[_i % WAYS].count; case_number++)
         ways[_i % WAYS].check(case_number);
