@@ -28,6 +28,27 @@ static bool are_texts(const json_t *array) {
     return true;
 }
 
+/* Makes a row for each label, with a place for each seed; nothing is known of them yet. False if out of
+ * memory: what has been made is freed with the view. */
+static bool open_rows(struct comparison_view *view, const json_t *labels, size_t variants,
+                      size_t seed_count) {
+    view->run_ids = calloc(variants * seed_count, sizeof *view->run_ids);
+    view->rows = calloc(variants, sizeof *view->rows);
+    view->variant_count = variants;
+    view->seed_count = seed_count;
+    bool ok = view->run_ids != NULL && view->rows != NULL;
+    for (size_t i = 0; ok && i < view->variant_count; i++) {
+        struct comparison_row *row = &view->rows[i];
+        row->label = strdup(json_string_value(json_array_get(labels, i)));
+        row->accuracies = malloc(seed_count * sizeof *row->accuracies);
+        row->mean = row->worst = row->seconds = NAN;
+        ok = row->label != NULL && row->accuracies != NULL;
+        for (size_t j = 0; ok && j < seed_count; j++)
+            row->accuracies[j] = NAN;
+    }
+    return ok;
+}
+
 /* A comparison whose labels or seeds are damaged has no rows; its runs are still there. */
 bool comparison_view_open(struct comparison_view *view, struct comparison_record *record,
                           struct error *error) {
@@ -39,25 +60,10 @@ bool comparison_view_open(struct comparison_view *view, struct comparison_record
               (seeds != NULL || json_check(record->seeds_json) != JSON_KIND_ARRAY);
     if (!ok)
         error_set_memory(error, strlen(record->labels_json));
-    else if (variants == 0 || seed_count == 0 || variants > CELLS_MAXIMUM / seed_count ||
-             !are_texts(labels)) {
+    else if (variants == 0 || seed_count == 0 || variants > CELLS_MAXIMUM / seed_count || !are_texts(labels))
         view->record.is_damaged = true;
-    } else {
-        view->run_ids = calloc(variants * seed_count, sizeof *view->run_ids);
-        view->rows = calloc(variants, sizeof *view->rows);
-        view->variant_count = variants;
-        view->seed_count = seed_count;
-        ok = view->run_ids != NULL && view->rows != NULL;
-    }
-    for (size_t i = 0; ok && i < view->variant_count; i++) {
-        struct comparison_row *row = &view->rows[i];
-        row->label = strdup(json_string_value(json_array_get(labels, i)));
-        row->accuracies = malloc(seed_count * sizeof *row->accuracies);
-        row->mean = row->worst = row->seconds = NAN;
-        ok = row->label != NULL && row->accuracies != NULL;
-        for (size_t j = 0; ok && j < seed_count; j++)
-            row->accuracies[j] = NAN;
-    }
+    else
+        ok = open_rows(view, labels, variants, seed_count);
     if (!ok)
         error_set_memory(error, variants * seed_count * sizeof *view->run_ids);
     json_decref(labels);

@@ -241,10 +241,10 @@ static bool run_experiment(struct work *work, const struct parallel_executor *pa
     show_last_step(work);
     size_t result_size = result.length;
     if (ok && (*result_json = text_release(&result)) == NULL)
-        ok = error_set_memory(error, result_size);
+        error_set_memory(error, result_size);
     text_free(&result);
     free(checkpoint);
-    return ok;
+    return *result_json != NULL;
 }
 
 /* Frees a result for which there is no room: the run then fails. */
