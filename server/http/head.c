@@ -61,10 +61,11 @@ static bool is_authority(const char *text, size_t length) {
         while (i < length && (is_alphanumeric(text[i]) || is_one_of(text[i], "-._~!$&'()*+,;=")))
             i++;
     }
-    if (i < length && text[i] == ':')
+    if (i < length && text[i] == ':') {
         i++;
-    while (i < length && is_digit(text[i]))
-        i++;
+        while (i < length && is_digit(text[i]))
+            i++;
+    }
     return i == length;
 }
 

@@ -6,7 +6,6 @@
 #include "server/http/response.h"
 
 #include <microhttpd.h>
-#include <stdatomic.h>
 
 /* Takes over the response's body; the caller may clear the response afterwards. `is_head`: the request's
  * method is HEAD, so only the headers are sent. */

@@ -1,9 +1,9 @@
 /* A cache of opened models of ended and running runs.
  *
  * Opening an inspection generates the run's data and builds its model, so the last few stay open, as long as
- * all together take no more memory than they may. Only one
- * thread at a time uses an inspection; inspector_acquire_run and inspector_acquire_parameters wait for it.
- * Call them only from background threads. */
+ * all together take no more memory than they may. Only one thread at a time uses an inspection;
+ * inspector_acquire_run and inspector_acquire_parameters wait for it. Call them only from background threads.
+ */
 #ifndef ATTNLAB_SERVER_RUNS_INSPECTOR_H
 #define ATTNLAB_SERVER_RUNS_INSPECTOR_H
 
