@@ -76,7 +76,7 @@ function settling(page) {
             if (asked.size > 0) return false;
             await twoFrames(page);
             return asked.size === 0;
-        }, `all that ${chapter} asks for`);
+        }, () => `all that ${chapter} asks for: ${[...asked].map((request) => request.url())}`);
     };
 }
 
@@ -147,7 +147,7 @@ export async function holdAnswer(page, fits) {
     };
 }
 
-/** Waits until `check` returns something true, and returns it. */
+/** Waits until `check` returns something true, and returns it. `what` is a text, or a function that gives one at the end. */
 export async function eventually(check, what, milliseconds = patience) {
     const end = Date.now() + milliseconds;
     let last;
@@ -160,5 +160,5 @@ export async function eventually(check, what, milliseconds = patience) {
         }
         await new Promise((resolve) => setTimeout(resolve, 100));
     } while (Date.now() < end);
-    return assert.fail(`timed out waiting for ${what}: ${last}`);
+    return assert.fail(`timed out waiting for ${typeof what === "function" ? what() : what}: ${last}`);
 }
