@@ -205,7 +205,7 @@ api-test browser-test reference-test: test-deps all ## run the suite of this nam
 # of the published network are left out, because they take too long without -O2.
 COVERAGE_LIMITS = core:95 server:88
 coverage: coverage-deps ## count the lines of core and server that tests execute; fail below the limits
-	$(MAKE) -s -j$$(nproc) BUILD=build-coverage CFLAGS='-O1 -g --coverage -fprofile-update=prefer-atomic' \
+	$(MAKE) -s -j$$(nproc) BUILD=build-coverage CFLAGS='-O1 -g --coverage -fprofile-update=prefer-atomic -DCOUNTS_LINES' \
 		LDFLAGS=--coverage all unit-programs
 	find build-coverage -name '*.gcda' -delete
 	CK_TIMEOUT_MULTIPLIER=10 ATTNLAB_ASSETS=none ATTNLAB_KILLS=5 tests/run --build build-coverage --jobs $$(nproc) unit api
