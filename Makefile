@@ -72,7 +72,7 @@ CORE_OBJECTS := $(CORE_SOURCES:%.c=$(BUILD)/%.o) $(foreach set,$(LANE_SETS),$(LA
 HELPER_SOURCES := $(filter server/hdf5/%,$(SERVER_SOURCES)) server/formats/weight_exchange.c server/system/sandbox.c
 HELPER_OBJECTS := $(HELPER_SOURCES:%.c=$(BUILD)/%.o)
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/hdf5/%,$(SERVER_SOURCES))) $(BUILD)/assets_embedded.o
-# The part of the server that its tests link: everything but main().
+# The part of the server that its tests may use: everything but main().
 SERVER_PARTS := $(filter-out $(BUILD)/server/commands/main.o,$(SERVER_OBJECTS))
 # The reference for tests of the kernels: see tests/unit/core/math/reference_kernels.h.
 REFERENCE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/core/math/reference_*.c))
@@ -107,7 +107,11 @@ install: all ## install the program: PREFIX, DESTDIR
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/attnlab $(BUILD)/attnlab-hdf5
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
-	$(AR) rcs $@.new $^ && mv $@.new $@
+$(BUILD)/libserver.a: $(SERVER_PARTS)
+# q adds files of the same name from different folders; r would keep only the last.
+$(BUILD)/libcore.a $(BUILD)/libserver.a:
+	rm -f $@.new
+	$(AR) qcs $@.new $^ && mv $@.new $@
 
 # The page's files are built into the program.
 WEB_FILES := $(shell find web -type f 2>/dev/null)
@@ -136,8 +140,9 @@ $(BUILD)/%.$(1).o: %.c
 endef
 $(foreach set,$(LANE_SETS),$(eval $(call LANE_SET_RULE,$(set))))
 
-# Each test_x.c below tests/unit becomes a separate program; the server's tests also link the server.
-$(BUILD)/tests/unit/server/%: $(BUILD)/tests/unit/server/%.o $(SERVER_PARTS) $(BUILD)/libcore.a
+# Each test_x.c below tests/unit becomes a separate program. The server's tests also link what they use of the server, so
+# that a test which needs no matrices starts no threads of OpenBLAS.
+$(BUILD)/tests/unit/server/%: $(BUILD)/tests/unit/server/%.o $(BUILD)/libserver.a $(BUILD)/libcore.a
 	$(LINK) -o $@ $^ $(CHECK_LIBS) $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
 $(addprefix $(BUILD)/tests/unit/server/formats/test_,keras_weights published_network): \
@@ -222,7 +227,7 @@ fuzz: lint-deps ## feed random bytes to the parsers: FUZZ_SECONDS each
 
 fuzz-programs: $(FUZZ_PROGRAMS)
 
-$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(SERVER_PARTS) $(BUILD)/libcore.a
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/libserver.a $(BUILD)/libcore.a
 	$(LINK) -fsanitize=fuzzer -o $@ $^ $(SERVER_LIBS) $(CORE_LIBS) $(LDFLAGS)
 
 tests/node_modules/.package-lock.json: tests/package-lock.json
