@@ -193,12 +193,16 @@ test("permutation: comparisons of both tasks made elsewhere are found by their p
 test("cost: times are measured, and twice the length has four times the scores", async () => {
     const { page, faults, close } = await lab.open("#cost?lengths=8,16,32&batch=4&repeats=3");
     await page.getByRole("button", { name: "Measure" }).click();
-    const rows = await readTable(page, "Measured here");
+    const rows = await readTable(page, "Time, measured here");
     assert.deepEqual(
         rows.slice(1).map((row) => row[0]),
         ["8", "16", "32"],
     );
-    assert.match(rows[2].join(" "), /256 × 4\.00/);
+    const memory = await readTable(page, "Memory, measured here");
+    assert.match(memory[2].join(" "), /256 × 4\.00/);
+    assert.ok(["whole", "tiled"].includes(memory[1].at(-1)) && ["whole", "tiled"].includes(rows[1].at(-1)));
+    const wrap = page.locator(".table-wrap", { hasText: "measured here" });
+    for (const one of await wrap.all()) assert.ok(await one.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
     assert.match(rows[1][1], /^\d+\.\d+ ms$/);
     assert.equal((await verdicts(page)).filter((one) => one === "not run yet").length, 0);
     assert.deepEqual(faults, []);
@@ -208,7 +212,7 @@ test("cost: times are measured, and twice the length has four times the scores",
 test("cost: a skipped measurement leaves a gap and says why", async () => {
     const { page, faults, close } = await lab.open("#cost?lengths=8,16,32&batch=4&repeats=1&matrix_up_to=16");
     await page.getByRole("button", { name: "Measure" }).click();
-    const rows = await readTable(page, "Measured here");
+    const rows = await readTable(page, "Time, measured here");
     assert.match(rows[2][2], /^\d+\.\d+ ms × \d/);
     assert.equal(rows[3][2], "–");
     assert.match(rows[3][3], /^\d+\.\d+ ms × \d/);

@@ -23,48 +23,66 @@ const has = (rows, name) => rows.some((row) => row[name] !== undefined);
 // The names of the two ways of computing attention; a row names the winner.
 const WAYS = { attention: "whole", tiled: "tiled" };
 
-function measuredTable(rows) {
+const skippedRows = (rows) =>
+    rows
+        .filter((row) => row.attention_not_measured)
+        .map((row) => `T = ${integer(row.length)}: attention was not measured: ${row.attention_not_measured}.`)
+        .join(" ");
+
+// Times and memory each have a table: one with all of their columns is wider than the page.
+function measuredTable(caption, rows, columns, winner, note = null) {
     // A figure, followed by its growth since the row above.
-    const column = (label, name, text, grows = true) => ({
+    const figure = ([label, name, text]) => ({
         label,
         name,
         numeric: true,
         cell: (row) => {
-            const growth = grows && times(growthOf(row, row.previous, name));
+            const growth = times(growthOf(row, row.previous, name));
             return growth ? [text(row[name]), " ", h("span", { class: "growth" }, growth)] : text(row[name]);
         },
     });
-    const columns = [
-        column("T", "length", integer, false),
-        column("RNN", "rnn_ms", milliseconds),
-        column("attention", "attention_ms", milliseconds),
-        column("attention, tiled", "tiled_ms", milliseconds),
-        column("identity for single numbers", "identity_ms", milliseconds),
-        column("scores per example", "scores", integer),
-        column("memory, RNN", "rnn_bytes", bytes),
-        column("memory, attention", "attention_bytes", bytes),
-        column("memory, tiled", "tiled_bytes", bytes),
-        column("memory, identity", "identity_bytes", bytes),
-    ];
     return createTable({
-        caption: "Measured here; \u00d7 is against the row above",
+        caption: `${caption}; \u00d7 is against the row above`,
         cards: true,
         columns: [
-            ...columns.filter(({ name }) => has(rows, name)),
+            { label: "T", numeric: true, cell: (row) => integer(row.length) },
+            ...columns.filter(([, name]) => has(rows, name)).map(figure),
             ...(has(rows, "wins")
-                ? [
-                      { label: "faster attention", labelled: true, cell: (row) => WAYS[row.wins.time] ?? row.wins.time },
-                      { label: "smaller attention", labelled: true, cell: (row) => WAYS[row.wins.bytes] ?? row.wins.bytes },
-                  ]
+                ? [{ label: winner.label, labelled: true, cell: ({ wins }) => WAYS[wins[winner.name]] ?? wins[winner.name] }]
                 : []),
         ],
         rows: rows.map((row, index) => ({ ...row, previous: rows[index - 1] ?? null })),
-        note: rows
-            .filter((row) => row.attention_not_measured)
-            .map((row) => `T = ${integer(row.length)}: attention was not measured: ${row.attention_not_measured}.`)
-            .join(" "),
-    });
+        note,
+    }).element;
 }
+
+const timeTable = (rows) =>
+    measuredTable(
+        "Time, measured here",
+        rows,
+        [
+            ["RNN", "rnn_ms", milliseconds],
+            ["attention", "attention_ms", milliseconds],
+            ["attention, tiled", "tiled_ms", milliseconds],
+            ["identity for single numbers", "identity_ms", milliseconds],
+        ],
+        { label: "faster attention", name: "time" },
+        skippedRows(rows),
+    );
+
+const memoryTable = (rows) =>
+    measuredTable(
+        "Memory, measured here",
+        rows,
+        [
+            ["scores per example", "scores", integer],
+            ["RNN", "rnn_bytes", bytes],
+            ["attention", "attention_bytes", bytes],
+            ["attention, tiled", "tiled_bytes", bytes],
+            ["identity for single numbers", "identity_bytes", bytes],
+        ],
+        { label: "smaller attention", name: "bytes" },
+    );
 
 export function mount(root, page) {
     const { signal } = page;
@@ -81,8 +99,8 @@ export function mount(root, page) {
         x: length,
         y: { label: "megabytes", min: 0, format: (value) => `${fixed(value, 2)} MB` },
     });
-    const tableSlot = h("div");
-    const results = h("div", { hidden: true }, h("div", { class: "pair" }, time.element, memory.element), tableSlot);
+    const tables = h("div");
+    const results = h("div", { hidden: true }, h("div", { class: "pair" }, time.element, memory.element), tables);
     const expectations = createExpectations(CLAIMS);
 
     const panel = createExperimentPanel(page, {
@@ -116,7 +134,7 @@ export function mount(root, page) {
                     series("identity for single numbers", 6, "identity_bytes", 1e6),
                 ].filter((one) => one.points.length > 0),
             );
-            tableSlot.replaceChildren(measuredTable(rows).element);
+            tables.replaceChildren(timeTable(rows), memoryTable(rows));
             expectations.update(rows);
         },
     });
