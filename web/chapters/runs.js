@@ -98,7 +98,7 @@ export function mount(root, page) {
     const whose = () => (owner() ? { owner: owner() } : { mine: mine.value });
     const storage = createStorage();
     // Without sign-in everybody is the same person, so there is nothing to filter.
-    const byWhom = page.session.access === "local" ? [] : [h("label", { for: "run-mine" }, "by"), mine];
+    const byWhom = page.session.access === "local" ? [] : [h("span", { class: "control" }, h("label", { for: "run-mine" }, "by"), mine)];
     const more = h("button", { type: "button", hidden: true, onclick: () => loadMore() }, "Older runs");
     const empty = h("p", { class: "hint", hidden: true }, "No runs yet: open a chapter and press its button.");
     const runs = new Map();
@@ -280,10 +280,8 @@ export function mount(root, page) {
         h(
             "div",
             { class: "slider-row" },
-            h("label", { for: "run-state" }, "Show"),
-            state,
-            h("label", { for: "run-experiment" }, "of"),
-            experiment,
+            h("span", { class: "control" }, h("label", { for: "run-state" }, "Show"), state),
+            h("span", { class: "control" }, h("label", { for: "run-experiment" }, "of"), experiment),
             byWhom,
             removeAll,
         ),
