@@ -51,8 +51,7 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Heads",
-     .meaning = "The number of attention heads; each projects the whole width to queries, keys and values of "
-                "width / heads numbers.",
+     .meaning = "How many heads; each projects the whole width to width / heads.",
      .minimum = 1,
      .maximum = 64,
      .default_number = 4},
