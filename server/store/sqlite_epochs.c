@@ -36,15 +36,14 @@ static size_t stored_size(const struct epoch_record *epoch) {
            kept_count(number, kept_stride(number, weights)) * weights + epoch->checkpoint_size;
 }
 
-/* A checkpoint has the weights and both of Adam's moments. It goes when the run ends, but the file has grown.
+/* A checkpoint has the weights and both of Adam's moments. It goes when the run ends; until then it counts.
  */
 double store_run_bytes(double snapshots, double weight_bytes, double result_bytes) {
-    enum { RECORD_BYTES = 8192, EPOCH_BYTES = 1024, PAGE_BYTES = 8192, WEIGHTS_IN_CHECKPOINT = 3 };
+    enum { WEIGHTS_IN_CHECKPOINT = 3, CHECKPOINT_HEADER = 4096 };
     double most = fmax(2 * weight_bytes, KEPT_BYTES_LIMIT);
-    double kept = fmin(snapshots, KEPT_EPOCHS_LIMIT + 1);
-    double weights = snapshots > 0 ? fmin(kept * (weight_bytes + PAGE_BYTES), most) : 0;
-    double checkpoint = snapshots > 0 ? WEIGHTS_IN_CHECKPOINT * weight_bytes + PAGE_BYTES : 0;
-    return RECORD_BYTES + result_bytes + snapshots * EPOCH_BYTES + weights + checkpoint;
+    double weights = fmin(fmin(snapshots, KEPT_EPOCHS_LIMIT) * weight_bytes, most);
+    double checkpoint = snapshots > 0 ? WEIGHTS_IN_CHECKPOINT * weight_bytes + CHECKPOINT_HEADER : 0;
+    return RUN_ROW_BYTES + result_bytes + snapshots * EPOCH_ROW_BYTES + weights + checkpoint;
 }
 
 static bool save_weights(struct connection *writer, const char *run_id, const struct epoch_record *epoch,

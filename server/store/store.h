@@ -265,9 +265,9 @@ struct store {
     bool (*write_setting)(struct store *store, const char *name, const char *value, struct error *error);
 };
 
-/* At most how many bytes a run leaves in the store, with the record and the events of each epoch: its weights
- * are stored so many times and have so many bytes, but not all are kept. Doubles, so that nothing overflows.
- */
+/* At most how many bytes a run takes, as read_usage counts them, if its parameters fit into RUN_ROW_BYTES:
+ * its weights are stored so many times and have so many bytes, but not all are kept. Doubles, so that nothing
+ * overflows. */
 double store_run_bytes(double snapshots, double weight_bytes, double result_bytes);
 
 #define STORE_LAST_EPOCH ((size_t)-1)

@@ -4,6 +4,8 @@
 #include "tests/unit/main.h"
 #include "tests/unit/server/store/store_fixture.h"
 
+#include <math.h>
+
 static unsigned long long usage_of(const char *owner) {
     unsigned long long bytes = 1;
     ck_assert(store->read_usage(store, owner, &bytes, &error));
@@ -60,6 +62,27 @@ START_TEST(usage_follows_what_is_stored) {
     ck_assert_uint_eq(usage_of("somebody"), 4096);
     ck_assert(store->delete_run(store, "b", &error));
     ck_assert_uint_eq(usage_of("somebody"), 0);
+}
+END_TEST
+
+/* Students' runs are held to the estimate before they start, so it must not be below what is counted then,
+ * and apart from the checkpoint, which these epochs have not, not far above it. */
+START_TEST(the_estimate_of_a_run_holds) {
+    static const size_t weight_counts[] = {10, 1000, 300000};
+    for (size_t i = 0; i < 3; i++) {
+        char id[] = {(char)('a' + i), '\0'};
+        double weights = (double)(weight_counts[i] * sizeof(float)), most = 0;
+        unsigned long long before = usage_of("somebody");
+        add_run(id);
+        for (size_t epoch = 0; epoch < 70; epoch++) {
+            save_epoch(id, epoch, weight_counts[i]);
+            double taken = (double)(usage_of("somebody") - before);
+            most = fmax(most, taken);
+            if (store_run_bytes((double)epoch + 1, weights, 0) < taken)
+                ck_abort_msg("%zu weights, epoch %zu: %.0f bytes", weight_counts[i], epoch, taken);
+        }
+        ck_assert_double_lt(store_run_bytes(70, weights, 0), 1.1 * most + 3 * weights + 4096);
+    }
 }
 END_TEST
 
@@ -186,6 +209,7 @@ static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, usage_follows_what_is_stored);
+    tcase_add_test(tests, the_estimate_of_a_run_holds);
     tcase_add_test(tests, large_parameters_count_too);
     tcase_add_test(tests, data_sets_count_too);
     tcase_add_test(tests, those_who_take_most_come_first);
