@@ -4,7 +4,6 @@
 #include "tests/unit/main.h"
 #include "tests/unit/server/server_fixture.h"
 
-#include <dirent.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -360,20 +359,23 @@ START_TEST(a_waiting_task_comes_before_the_shards_of_another) {
 }
 END_TEST
 
-enum { THREADS_MAXIMUM = 32 };
+enum { SLEEPERS = 4 };
 
-/* The threads of this process. */
-static size_t list_threads(int threads[THREADS_MAXIMUM]) {
-    size_t count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    ck_assert_ptr_nonnull(tasks);
-    for (struct dirent *entry = readdir(tasks); entry != NULL; entry = readdir(tasks))
-        if (entry->d_name[0] != '.') {
-            ck_assert_uint_lt(count, THREADS_MAXIMUM);
-            threads[count++] = atoi(entry->d_name);
-        }
-    closedir(tasks);
-    return count;
+/* The workers' threads. A sanitizer has threads of its own, so those of the process are not to be counted. */
+struct sleepers {
+    _Atomic size_t count;
+    _Atomic int threads[SLEEPERS]; /* 0: not yet known */
+};
+
+/* There is no task, but the thread that looks for one is a worker's. */
+static void *take_nothing(void *owner) {
+    static _Thread_local bool is_known;
+    struct sleepers *sleepers = owner;
+    size_t index = is_known ? SLEEPERS : atomic_fetch_add(&sleepers->count, 1);
+    is_known = true;
+    if (index < SLEEPERS)
+        atomic_store(&sleepers->threads[index], gettid());
+    return NULL;
 }
 
 /* How often the thread went to sleep; -1 if it is not asleep now. */
@@ -391,41 +393,35 @@ static long count_sleeps(int thread) {
     return state == 'S' ? sleeps : -1;
 }
 
-/* Whether the threads that are not among `older`, of which there must be `expected`, slept all the time. */
-static bool others_sleep_for(const int *older, size_t older_count, size_t expected, long milliseconds) {
-    int threads[THREADS_MAXIMUM];
-    long before[THREADS_MAXIMUM];
-    size_t count = list_threads(threads), others = 0;
-    bool slept = true;
-    for (size_t i = 0; i < count; i++) {
-        bool is_older = false;
-        for (size_t j = 0; j < older_count; j++)
-            is_older |= threads[i] == older[j];
-        if (is_older)
-            continue;
-        threads[others] = threads[i];
-        before[others] = count_sleeps(threads[i]);
-        slept &= before[others++] > 0;
+/* Whether every worker slept all the time. */
+static bool all_sleep_for(struct sleepers *sleepers, long milliseconds) {
+    long before[SLEEPERS];
+    for (size_t i = 0; i < SLEEPERS; i++) {
+        int thread = atomic_load(&sleepers->threads[i]);
+        before[i] = thread != 0 ? count_sleeps(thread) : -1;
+        if (before[i] <= 0)
+            return false;
     }
-    ck_assert_uint_eq(others, expected);
     sleep_ms(milliseconds);
-    for (size_t i = 0; i < others; i++)
-        slept &= count_sleeps(threads[i]) == before[i];
+    bool slept = true;
+    for (size_t i = 0; i < SLEEPERS; i++)
+        slept &= count_sleeps(atomic_load(&sleepers->threads[i])) == before[i];
     return slept;
 }
 
-/* Once all workers sleep at the same time, so that none waits for another, they stay asleep. A sanitizer's
- * own thread is older than the workers. */
+/* Once all workers sleep at the same time, so that none waits for another, they stay asleep. */
 START_TEST(idle_workers_sleep) {
-    struct pool_test test = {0};
-    struct worker_callbacks callbacks = {.owner = &test, .take = take, .perform = perform};
-    int older[THREADS_MAXIMUM];
-    size_t older_count = list_threads(older);
-    struct workers *pool = workers_start(4, &callbacks, &error);
-    for (int tries = 0; !others_sleep_for(older, older_count, 4, 20); tries++)
+    struct sleepers sleepers = {0};
+    struct worker_callbacks callbacks = {.owner = &sleepers, .take = take_nothing, .perform = perform};
+    struct workers *pool = workers_start(SLEEPERS, &callbacks, &error);
+    ck_assert_ptr_nonnull(pool);
+    for (int tries = 0; !all_sleep_for(&sleepers, 20); tries++) {
         ck_assert_int_lt(tries, 1000);
-    ck_assert(others_sleep_for(older, older_count, 4, 300));
+        sleep_ms(1);
+    }
+    ck_assert(all_sleep_for(&sleepers, 300));
     workers_stop(pool);
+    ck_assert_uint_eq(atomic_load(&sleepers.count), SLEEPERS);
 }
 END_TEST
 
