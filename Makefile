@@ -81,8 +81,8 @@ FUZZ_PROGRAMS := $(FUZZ_SOURCES:%.c=$(BUILD)/%)
 BENCH_PROGRAMS := $(BENCH_SOURCES:%.c=$(BUILD)/%)
 
 .PHONY: program help all debug compile_commands.json run install deps test-deps coverage-deps lint-deps test unit \
-	unit-programs aarch64 aarch64-test musl objects api-test browser-test reference-test coverage bench fuzz fuzz-programs format \
-	lint lint-format lint-includes lint-c lint-scripts lint-page clean
+	unit-programs compiled-harnesses aarch64 aarch64-test musl objects api-test browser-test reference-test coverage \
+	bench fuzz fuzz-programs format lint lint-format lint-includes lint-c lint-scripts lint-page clean
 .SECONDARY:
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
@@ -165,10 +165,13 @@ compile_commands.json: ## write the compiler's command for each file, for clangd
 
 # --- tests -----------------------------------------------------------------------------------------------------
 
-test: test-deps all unit-programs ## run every test: unit, API, browser, and PyTorch itself if it is installed
+test: test-deps all unit-programs compiled-harnesses ## run every test: unit, API, browser, and PyTorch itself if it is installed
 	tests/run --build $(BUILD) unit kernels api browser reference
 
 unit-programs: $(UNIT_PROGRAMS)
+
+# The fuzzers are linked by clang only and the benches run by hand, so that a change that breaks them would show late.
+compiled-harnesses: $(FUZZ_SOURCES:%.c=$(BUILD)/%.o) $(BENCH_SOURCES:%.c=$(BUILD)/%.o)
 
 unit: unit-programs ## run the unit tests, the numeric ones on every set of kernels that the machine has
 	tests/run --build $(BUILD) unit kernels

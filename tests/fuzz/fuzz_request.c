@@ -45,7 +45,7 @@ static void open_service(void) {
     if (!service_open(&service, &options, &api_routes, warning, sizeof warning, &error))
         abort();
     service.memory_limit_bytes = 64 << 20;
-    service.http.large_answers.maximum = service.memory_limit_bytes / 2;
+    answer_budget_open(&service.http.answer_budget, service.memory_limit_bytes / 2);
     http = http_start(&service.http, options.listen, &error);
     if (http == NULL)
         abort();
