@@ -126,6 +126,31 @@ test("the running average: three ways give one result", async () => {
     await close();
 });
 
+test("questions: a link sets the parameters, and the claim is checked once they have run", async () => {
+    const { page, faults, close } = await lab.open("#running-average");
+    const questions = page.locator(".questions");
+    const verdict = (index) => questions.locator(".verdict").nth(index);
+    await questions.waitFor();
+    assert.equal(await page.locator(".question-answer").isVisible(), false);
+    assert.deepEqual(await questions.locator(".verdict").allTextContents(), Array(3).fill("not run yet"));
+    await questions.getByRole("link", { name: "32 examples" }).click();
+    await eventually(async () => (await verdict(1).textContent()) === "yes", "the verdict");
+    assert.match(await questions.locator("li").nth(1).textContent(), /32 of 32 examples/);
+    assert.match(await page.locator(".question-answer").textContent(), /^What happens if the batch has 32.*32 of 32 examples$/);
+    assert.equal((await readAddress(page)).parameters.get("batch"), "32");
+    // The answer to one question outlasts the next, and other parameters answer none.
+    await questions.getByRole("link", { name: "64 tokens" }).click();
+    await eventually(async () => (await verdict(0).textContent()) === "yes", "the second verdict");
+    assert.equal(await verdict(1).textContent(), "yes");
+    assert.equal(await verdict(2).textContent(), "not run yet");
+    await page.getByLabel("Seed").fill("5");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.locator(".question-answer").waitFor({ state: "hidden" });
+    await assertAccessible(page);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("scaling: the table equals the lab sheet's, and another seed gives another table", async () => {
     const { page, faults, close } = await lab.open("#scaling");
     const rows = await readTable(page, "Measured, by width");

@@ -5,8 +5,10 @@ import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h, replaceChildren } from "../shared/dom.js";
 import { fixed, scientific } from "../shared/format.js";
+import { same } from "../shared/form.js";
 import { displayedFormula } from "../shared/formula.js";
 import { createHeatmap } from "../shared/heatmap.js";
+import { createQuestions } from "../shared/questions.js";
 
 const AGREEMENT = 1e-6;
 
@@ -53,6 +55,11 @@ export function mount(root, page) {
             }),
         },
     ]);
+    const questions = createQuestions(page, {
+        chapter: "running-average",
+        experiment: "running-average",
+        questions: QUESTIONS,
+    });
     const results = h(
         "div",
         { hidden: true },
@@ -104,7 +111,7 @@ export function mount(root, page) {
         experiment: "running-average",
         main: [],
         automatic: true,
-        render(result) {
+        render(result, run) {
             shown = result;
             results.hidden = false;
             replaceChildren(
@@ -113,6 +120,7 @@ export function mount(root, page) {
             );
             draw();
             expectations.update(result);
+            questions.update(result, run);
         },
     });
 
@@ -123,6 +131,7 @@ export function mount(root, page) {
             "The simplest way for a token to hear from those before it: take their average. Written as a loop it is slow; written as a matrix it is one product; written as a softmax it is attention in which every key is still equally interesting.",
         ),
         panel.element,
+        questions.answer,
         results,
         expectations.element,
         h(
@@ -140,5 +149,43 @@ export function mount(root, page) {
                 ".",
             ),
         ),
+        questions.element,
     );
 }
+
+const rootMeanSquare = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
+
+const QUESTIONS = [
+    {
+        question: "the sequence has 64 tokens instead of 8?",
+        settings: { tokens: 64 },
+        claim: "An average over everything forgets: the last token's is about an eighth (1/\u221a64) as large as a token, as the draws cancel.",
+        check(result) {
+            const last = rootMeanSquare(result.loop.flatMap((example) => example.at(-1)));
+            const ratio = last / rootMeanSquare(result.x.flat(2));
+            return {
+                shown: ratio > 1 / 16 && ratio < 1 / 4,
+                measured: `${fixed(ratio, 3)} of a token's size, where 1/8 is ${fixed(1 / 8, 3)}`,
+                why: "A few numbers are an uncertain estimate: within a factor of two counts.",
+            };
+        },
+    },
+    {
+        question: "the batch has 32 examples?",
+        settings: { batch: 32 },
+        claim: "Examples never talk: in each of them the first token's average is that token itself, and nothing else.",
+        check(result) {
+            const alone = result.loop.filter((example, index) => same(example[0], result.x[index][0])).length;
+            return { shown: alone === result.x.length, measured: `${alone} of ${result.x.length} examples` };
+        },
+    },
+    {
+        question: "the sums have 256 terms?",
+        settings: { tokens: 256 },
+        claim: "The three ways still agree to rounding, but no longer to the last bit: each adds in another order.",
+        check: (result) => ({
+            shown: result.max_difference > 0 && result.max_difference < AGREEMENT,
+            measured: `largest difference ${scientific(result.max_difference)}`,
+        }),
+    },
+];

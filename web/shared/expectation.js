@@ -3,10 +3,29 @@
 
 import { h, replaceChildren } from "./dom.js";
 
+// The two nodes of a verdict: `verdict` (yes, no, not run yet) and `text` (the measured value, and why). show() fills both.
+export function verdictParts() {
+    const verdict = h("span", { class: "verdict" });
+    const text = h("span");
+    return {
+        verdict,
+        text,
+        show({ shown, measured, why }) {
+            verdict.className = `verdict ${shown === null ? "open" : shown ? "yes" : "no"}`;
+            verdict.textContent = shown === null ? "not run yet" : shown ? "yes" : "no";
+            replaceChildren(
+                text,
+                measured && h("strong", { class: "measured" }, measured),
+                why && h("span", { class: "why" }, " ", why),
+            );
+        },
+    };
+}
+
 // claims: [{ claim, check(result) -> { shown: true | false | null, measured, why } }]. `why` explains why the run does not
 // show the claim, or is a note. Returns { element, update(result), clear() }.
 export function createExpectations(claims) {
-    const rows = claims.map((one) => ({ ...one, verdict: h("span", { class: "verdict" }), text: h("span") }));
+    const rows = claims.map((one) => ({ ...one, ...verdictParts() }));
     const element = h(
         "section",
         { class: "expectations" },
@@ -18,20 +37,11 @@ export function createExpectations(claims) {
         ),
     );
 
-    const show = (row, { shown, measured, why }) => {
-        row.verdict.className = `verdict ${shown === null ? "open" : shown ? "yes" : "no"}`;
-        row.verdict.textContent = shown === null ? "not run yet" : shown ? "yes" : "no";
-        replaceChildren(
-            row.text,
-            measured && h("strong", { class: "measured" }, measured),
-            why && h("span", { class: "why" }, " ", why),
-        );
-    };
-    const clear = () => rows.forEach((row) => show(row, { shown: null }));
+    const clear = () => rows.forEach((row) => row.show({ shown: null }));
     clear();
     return {
         element,
         clear,
-        update: (result) => rows.forEach((row) => show(row, row.check(result) || { shown: null })),
+        update: (result) => rows.forEach((row) => row.show(row.check(result) || { shown: null })),
     };
 }

@@ -6,13 +6,18 @@ export function readAddress() {
     return { chapter, parameters: new URLSearchParams(search) };
 }
 
-export function writeAddress(chapter, parameters) {
+// The address of a chapter with these parameters; null, undefined and "" are left out.
+export function chapterAddress(chapter, parameters) {
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(parameters)) {
         if (value !== null && value !== undefined && value !== "") search.set(name, encode(value));
     }
     const text = search.toString();
-    history.replaceState(null, "", `#${chapter}${text ? `?${text}` : ""}`);
+    return `#${chapter}${text ? `?${text}` : ""}`;
+}
+
+export function writeAddress(chapter, parameters) {
+    history.replaceState(null, "", chapterAddress(chapter, parameters));
 }
 
 function encode(value) {
