@@ -37,6 +37,7 @@ struct position; /* core/layers/positions/position.h */
 struct layer_options {
     size_t heads;                    /* attention; layer_make turns 0 into 1 */
     enum attention_mask mask;        /* attention */
+    bool unscaled_scores;            /* attention: the scores are not divided by sqrt(head width) */
     const struct position *position; /* attention: may rotate; scalar attention: may also add; NULL: none */
     enum block_norm norm;            /* encoder block */
     bool skips_padding;              /* encoder block: leaves its output at padding 0, as nothing reads it */

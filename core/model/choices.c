@@ -83,6 +83,10 @@ enum attention_mask model_choices_mask(const struct parameter_set *set) {
     return (enum attention_mask)index_of(set, "mask", model_choices_masks);
 }
 
+bool model_choices_unscaled_scores(const struct parameter_set *set) {
+    return parameter_is_set(set, "scale") && !parameter_boolean(set, "scale");
+}
+
 enum block_norm model_choices_norm(const struct parameter_set *set) {
     return parameter_is_set(set, "norm") ? (enum block_norm)index_of(set, "norm", model_choices_norms)
                                          : BLOCK_NORM_LAST;

@@ -25,6 +25,9 @@ extern const char *const model_choices_activations[];
 /* Return the value of the parameter of that name, which must be declared with those choices and be set. */
 const struct position *model_choices_position(const struct parameter_set *set);
 enum attention_mask model_choices_mask(const struct parameter_set *set);
+/* Whether `scale` is false. A run stored by a version without it, and an experiment that does not declare it,
+ * scales. */
+bool model_choices_unscaled_scores(const struct parameter_set *set);
 /* A run stored by a version without the parameter `norm` normalises last. */
 enum block_norm model_choices_norm(const struct parameter_set *set);
 enum activation model_choices_activation(const struct parameter_set *set);

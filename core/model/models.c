@@ -39,7 +39,10 @@ static void add_input(struct model *model, const struct model_options *options) 
 static void build_attention(struct model *model, const struct model_entry *entry,
                             const struct model_options *options) {
     (void)entry;
-    struct layer_options attention = {.heads = 1, .mask = options->mask, .position = options->position};
+    struct layer_options attention = {.heads = 1,
+                                      .mask = options->mask,
+                                      .unscaled_scores = options->unscaled_scores,
+                                      .position = options->position};
     struct attention_request request = {.steps = options->steps,
                                         .takes_numbers = !model->reads_tokens,
                                         .mask = options->mask,
@@ -67,6 +70,7 @@ static void build_transformer(struct model *model, const struct model_entry *ent
      */
     struct layer_options block = {.heads = options->heads,
                                   .mask = options->mask,
+                                  .unscaled_scores = options->unscaled_scores,
                                   .position = options->position,
                                   .norm = options->norm,
                                   .skips_padding = true,
@@ -85,9 +89,9 @@ static void build_transformer(struct model *model, const struct model_entry *ent
 }
 
 static const char *const recurrent_parameters[] = {"width", NULL};
-static const char *const attention_parameters[] = {"width", "position", "mask", NULL};
+static const char *const attention_parameters[] = {"width", "position", "mask", "scale", NULL};
 static const char *const transformer_parameters[] = {
-    "width", "position", "mask", "heads", "layers", "norm", "feedforward_width", "activation", NULL};
+    "width", "position", "mask", "scale", "heads", "layers", "norm", "feedforward_width", "activation", NULL};
 
 #define RECURRENT_ENTRY(word)                                                                                \
     {.name = #word,                                                                                          \

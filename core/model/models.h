@@ -17,6 +17,7 @@ struct model_options {
     size_t width;                    /* d_model, or the size of the hidden state */
     const struct position *position; /* NULL: none */
     enum attention_mask mask;
+    bool unscaled_scores;                    /* see struct layer_options */
     enum attention_storage storage;          /* attention */
     size_t heads, layers, feedforward_width; /* transformer; at most MODEL_MAXIMUM_BLOCKS layers */
     enum block_norm norm;                    /* transformer */

@@ -43,6 +43,7 @@ struct model setup_model(const struct parameter_set *parameters, size_t sequence
         .width = count_of(parameters, "width"),
         .position = model_choices_position(parameters),
         .mask = model_choices_mask(parameters),
+        .unscaled_scores = model_choices_unscaled_scores(parameters),
         .heads = count_of(parameters, "heads"),
         .layers = count_of(parameters, "layers"),
         .feedforward_width = count_of(parameters, "feedforward_width"),

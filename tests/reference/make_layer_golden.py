@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Single layers as PyTorch computes them: python3 make_layer_golden.py > golden_layers.h
 
-Needs python3-torch. For the linear layer, the RNN, the LSTM and attention averaged over its queries (plain and causal):
+Needs python3-torch. For the linear layer, the RNN, the LSTM and attention averaged over its queries (plain, causal, unscaled):
 the parameters and the input, drawn with seed 1, the output, and the gradients of sum(output * weights).
 """
 import textwrap
@@ -13,14 +13,14 @@ from models import attend
 
 
 class PooledAttention(nn.Module):
-    def __init__(self, width, causal):
+    def __init__(self, width, causal=False, scale=True):
         super().__init__()
         self.q, self.k, self.v = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
-        self.causal = causal
+        self.causal, self.scale = causal, scale
 
     def forward(self, h):
         later = torch.ones(h.shape[1], h.shape[1], dtype=torch.bool).triu(1) if self.causal else None
-        return attend(self.q(h), self.k(h), self.v(h), later)[1].mean(1)
+        return attend(self.q(h), self.k(h), self.v(h), later, self.scale)[1].mean(1)
 
 
 class Last(nn.Module):
@@ -36,8 +36,9 @@ LAYERS = [
     ("linear", lambda: nn.Linear(5, 3), (2, 4, 5)),
     ("rnn", lambda: Last(nn.RNN(3, 10, batch_first=True)), (3, 6, 3)),
     ("lstm", lambda: Last(nn.LSTM(3, 10, batch_first=True)), (3, 6, 3)),
-    ("pooled_attention", lambda: PooledAttention(6, False), (2, 9, 6)),
+    ("pooled_attention", lambda: PooledAttention(6), (2, 9, 6)),
     ("causal_attention", lambda: PooledAttention(6, True), (2, 9, 6)),
+    ("unscaled_attention", lambda: PooledAttention(6, scale=False), (2, 9, 6)),
 ]
 
 

@@ -18,9 +18,11 @@ def first_element(count, steps, seed):
     return torch.tensor(values), torch.tensor((values[:, 0, 0] > 0).astype(np.int64))
 
 
-def attend(query, key, value, hidden=None):
+def attend(query, key, value, hidden=None, scale=True):
     """The weights, and the values averaged by them. Keys are masked where `hidden` (broadcast to the scores) is true."""
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    scores = query @ key.transpose(-2, -1)
+    if scale:
+        scores = scores / math.sqrt(query.shape[-1])
     if hidden is not None:
         scores = scores.masked_fill(hidden, -math.inf)
     weights = torch.softmax(scores, -1)
@@ -40,8 +42,9 @@ class Recurrent(nn.Module):
 class Attention(nn.Module):
     """`position` is added to every step: "learned", a tensor (steps, WIDTH), or None."""
 
-    def __init__(self, position="learned", steps=LENGTH):
+    def __init__(self, position="learned", steps=LENGTH, scale=True):
         super().__init__()
+        self.scale = scale
         self.inp = nn.Linear(1, WIDTH)
         self.pos = nn.Parameter(torch.randn(1, steps, WIDTH) * 0.02) if isinstance(position, str) else position
         self.q, self.k, self.v = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
@@ -49,23 +52,24 @@ class Attention(nn.Module):
 
     def forward(self, x):
         hidden = self.inp(x) if self.pos is None else self.inp(x) + self.pos
-        self.weights, output = attend(self.q(hidden), self.k(hidden), self.v(hidden))
+        self.weights, output = attend(self.q(hidden), self.k(hidden), self.v(hidden), scale=self.scale)
         return self.fc(output.mean(1))
 
 
 class Heads(nn.Module):
     """The lab's attention with several heads: one Linear each for query, key, value and output."""
 
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, scale=True):
         super().__init__()
-        self.heads = heads
+        self.heads, self.scale = heads, scale
         self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
 
     def split(self, x):
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
     def forward(self, x, hidden=None):
-        self.weights, output = attend(self.split(self.q(x)), self.split(self.k(x)), self.split(self.v(x)), hidden)
+        query, key, value = self.split(self.q(x)), self.split(self.k(x)), self.split(self.v(x))
+        self.weights, output = attend(query, key, value, hidden, self.scale)
         return self.out(output.transpose(1, 2).reshape(x.shape))
 
 
@@ -106,11 +110,12 @@ class Block(nn.Module):
 class Transformer(nn.Module):
     """The lab's TinyTransformer with any number of blocks, listed in `blocks`. It draws positions even if it has none."""
 
-    def __init__(self, vocabulary_size, steps=20, heads=4, feedforward_width=64, layers=1, position=True, norm_first=False):
+    def __init__(self, vocabulary_size, steps=20, heads=4, feedforward_width=64, layers=1, position=True, norm_first=False,
+                 scale=True):
         super().__init__()
         self.embed = nn.Embedding(vocabulary_size, WIDTH, padding_idx=0)
         self.pos = nn.Parameter(0.02 * torch.randn(1, steps, WIDTH))
-        blocks = [Block(Heads(WIDTH, heads), WIDTH, feedforward_width, nn.ReLU, norm_first) for _ in range(layers)]
+        blocks = [Block(Heads(WIDTH, heads, scale), WIDTH, feedforward_width, nn.ReLU, norm_first) for _ in range(layers)]
         if layers == 1:
             self.block, self.blocks = blocks[0], blocks
         else:
@@ -135,4 +140,9 @@ MODELS = {
     "lstm": lambda: Recurrent(nn.LSTM),
     "attention": Attention,
     "attention without positions": lambda: Attention(None),
+}
+
+UNSCALED = {
+    "attention": lambda: Attention(scale=False),
+    "attention without positions": lambda: Attention(None, scale=False),
 }

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from models import BATCH, LENGTH, MODELS, Transformer, first_element  # noqa: E402
+from models import BATCH, LENGTH, MODELS, UNSCALED, Transformer, first_element  # noqa: E402
 
 PROGRAM = os.environ.get("ATTNLAB_PROGRAM", os.path.join(HERE, "..", "..", "build", "attnlab"))
 SEED = 5
@@ -117,13 +117,14 @@ class Comparison(unittest.TestCase):
     def check_numbers(self, name, **parameters):
         torch.manual_seed(SEED)
         inputs, labels = first_element(2000, LENGTH, 1)
-        model = MODELS[name]()
+        make = (MODELS if parameters.get("scale", True) else UNSCALED)[name]
+        model = make()
         order = torch.Generator().manual_seed(SEED)
         loader = DataLoader(TensorDataset(inputs, labels), batch_size=BATCH, shuffle=True, generator=order)
         run = self.daemon.train(**parameters)
         self.check_losses(run, train(model, lambda: loader, 0.005, 2))
 
-        model = self.load_into(run, MODELS[name]())
+        model = self.load_into(run, make())
         tests, _ = first_element(600, LENGTH, 2)
         some = tests[:16]
         with torch.no_grad():
@@ -152,6 +153,12 @@ class Comparison(unittest.TestCase):
     def test_attention_without_positions(self):
         self.check_numbers("attention without positions", model="attention", position="none")
 
+    def test_unscaled_attention(self):
+        self.check_numbers("attention", model="attention", scale=False)
+
+    def test_unscaled_attention_without_positions(self):
+        self.check_numbers("attention without positions", model="attention", position="none", scale=False)
+
     def reviews(self, split):
         examples, total = [], 1
         while len(examples) < total:
@@ -161,7 +168,7 @@ class Comparison(unittest.TestCase):
             total = answer["total"]
         return examples
 
-    def check_text(self, norm_first, **parameters):
+    def check_text(self, norm_first, scale=True, **parameters):
         examples, vocabulary = self.reviews("train"), {}
 
         def encode(words):
@@ -174,17 +181,17 @@ class Comparison(unittest.TestCase):
         tokens = torch.tensor([encode(example["tokens"]) for example in examples])
         labels = torch.tensor([example["class_index"] for example in examples])
         torch.manual_seed(SEED)
-        model = Transformer(len(vocabulary) + 2, norm_first=norm_first)
+        model = Transformer(len(vocabulary) + 2, norm_first=norm_first, scale=scale)
         torch.manual_seed(SEED)
 
         def batches():
             for rows in torch.randperm(len(labels)).split(BATCH):
                 yield tokens[rows], labels[rows]
 
-        run = self.daemon.train(model="transformer", task="reviews", **parameters)
+        run = self.daemon.train(model="transformer", task="reviews", scale=scale, **parameters)
         self.check_losses(run, train(model, batches, 0.003, 2))
 
-        model = self.load_into(run, Transformer(len(vocabulary) + 2, norm_first=norm_first))
+        model = self.load_into(run, Transformer(len(vocabulary) + 2, norm_first=norm_first, scale=scale))
         texts = [example["text"] for example in self.reviews("test")[:16]]
         answers = self.daemon.post(f"/api/runs/{run['id']}/predictions", {"texts": texts})["predictions"]
         for answer in answers:
@@ -199,6 +206,9 @@ class Comparison(unittest.TestCase):
 
     def test_transformer_that_normalises_first(self):
         self.check_text(True, norm="first")
+
+    def test_unscaled_transformer_on_text(self):
+        self.check_text(False, scale=False)
 
 
 if __name__ == "__main__":

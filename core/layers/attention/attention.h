@@ -1,9 +1,10 @@
 /* Attention: chooses the algorithm that computes it, by the cost of each.
  *
- * All algorithms compute softmax(Q K^T / sqrt(D)) V. They differ in speed, memory and the inputs they accept.
- * Read reference.c first: it follows the formulas, and the tests compare the others with it. T: steps; W:
- * width of the model; H heads of width D = W / H. The time is per example, without the projections' T W^2;
- * the memory is what an example keeps from forward to backward, without its rows' T W.
+ * All algorithms compute softmax(Q K^T / sqrt(D)) V, or without the root (unscaled_scores). They differ in
+ * speed, memory and the inputs they accept. Read reference.c first: it follows the formulas, and the tests
+ * compare the others with it. T: steps; W: width of the model; H heads of width D = W / H. The time is per
+ * example, without the projections' T W^2; the memory is what an example keeps from forward to backward,
+ * without its rows' T W.
  *
  *   algorithm             chosen                                               time     memory  file
  *   by the book           never: for tests                                     T^2 W    H T^2   reference.c

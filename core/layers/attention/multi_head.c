@@ -80,13 +80,15 @@ void multi_head_initialise(size_t width, bool torch_layout, float *parameters,
 }
 
 struct multi_head_shape multi_head_shape_of(const struct layer *layer, size_t count) {
+    size_t head_width = layer->input.width / layer->options.heads;
     return (struct multi_head_shape){
         .count = count,
         .steps = layer->input.steps,
         .width = layer->input.width,
         .heads = layer->options.heads,
-        .algorithm = attention_choose_head(layer->input.steps, layer->input.width / layer->options.heads),
+        .algorithm = attention_choose_head(layer->input.steps, head_width),
         .mask = layer->options.mask,
+        .score_divisor = attention_score_divisor(&layer->options, head_width),
         .position = layer->options.position,
     };
 }
@@ -179,7 +181,7 @@ static struct attention_head head_of(const struct multi_head_shape *shape, const
                                    .width = width,
                                    .row = shape->width,
                                    .stride = stride_of(shape, rows->steps),
-                                   .scale = (float)(1 / sqrt((double)width)),
+                                   .scale = (float)(1 / shape->score_divisor),
                                    .is_causal = shape->mask == ATTENTION_MASK_CAUSAL,
                                    .limits = limits,
                                    .query = saved + start,

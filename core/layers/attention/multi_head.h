@@ -28,6 +28,7 @@ struct multi_head_shape {
     size_t count, steps, width, heads;
     enum attention_head_algorithm algorithm;
     enum attention_mask mask;
+    double score_divisor;            /* see attention_score_divisor */
     const struct position *position; /* has an effect only if it rotates */
     bool skips_padding;              /* the matrices have only the rows of the steps present, packed */
 };

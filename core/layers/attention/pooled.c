@@ -8,7 +8,6 @@
 #include "core/layers/linear.h"
 #include "core/math/matrix.h"
 
-#include <math.h>
 #include <string.h>
 
 struct layer_shape pooled_attention_output_shape(struct layer_shape input, size_t width,
@@ -123,6 +122,10 @@ static void clear_padded_queries(float *weights, size_t steps, const uint8_t *pr
             memset(weights + i * steps, 0, steps * sizeof *weights);
 }
 
+static float score_scale(const struct layer *layer) {
+    return 1 / (float)attention_score_divisor(&layer->options, layer->input.width);
+}
+
 /* Computes the weights, m and sum_j m_j h_j of one example. `input` is h[T][width]. */
 static void attend(const struct layer *layer, const float *input, const float *query, const float *key,
                    const uint8_t *present, float *weights, float *share, float *pooled_input,
@@ -132,7 +135,7 @@ static void attend(const struct layer *layer, const float *input, const float *q
     struct visible_keys visible = {layer->options.mask == ATTENTION_MASK_CAUSAL, present};
     struct score_block all = {0, steps, 0, steps};
     visible_keys_hide_others(&visible, &all, weights, steps);
-    kernels->softmax_rows(weights, steps, steps, 1 / sqrtf((float)width));
+    kernels->softmax_rows(weights, steps, steps, score_scale(layer));
     if (present != NULL)
         clear_padded_queries(weights, steps, present);
     memset(share, 0, steps * sizeof *share);
@@ -168,7 +171,7 @@ static void attend_backward(const struct layer *layer, const float *input, const
     size_t queries = count_present(present, steps);
     float factor = queries > 0 ? 1 / (float)queries : 0;
     matrix_multiply(steps, 1, width, factor, input, width, u, 1, 0, a, 1);
-    kernels->softmax_rows_backward_shared(weights, a, steps, steps, 1 / sqrtf((float)width));
+    kernels->softmax_rows_backward_shared(weights, a, steps, steps, score_scale(layer));
     matrix_multiply(steps, width, steps, 1, weights, steps, key, width, 0, grad_query, width);
     matrix_multiply_transposed_a(steps, width, steps, 1, weights, steps, query, width, 0, grad_key, width);
 }

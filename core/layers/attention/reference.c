@@ -14,7 +14,7 @@
 /* One example. */
 struct example {
     size_t steps, width, heads, head_width;
-    bool is_causal, is_pooled;
+    bool is_unscaled, is_causal, is_pooled;
     const uint8_t *present;          /* [steps]; NULL: no padding */
     const struct position *position; /* may rotate */
     /* Kept from forward to backward. */
@@ -40,6 +40,7 @@ static struct example example_of(const struct layer *layer, size_t index, float 
         .heads = heads,
         .head_width = width / heads,
         .is_causal = layer->options.mask == ATTENTION_MASK_CAUSAL,
+        .is_unscaled = layer->options.unscaled_scores,
         .is_pooled = layer->type == &layer_reference_pooled_attention,
         .present = pass->present == NULL ? NULL : pass->present + index * steps,
         .position = layer->options.position,
@@ -131,7 +132,7 @@ static float *at(const struct example *example, float *matrix, size_t step, size
 }
 
 static double score_scale(const struct example *example) {
-    return 1 / sqrt((double)example->head_width);
+    return example->is_unscaled ? 1 : 1 / sqrt((double)example->head_width);
 }
 
 /* q . k / sqrt(D); infinite if float32 cannot hold it, as in the algorithms that work in float32. */

@@ -51,7 +51,7 @@ size_t scalar_attention_real_steps(const struct layer *layer, size_t example, co
 bool scalar_attention_is_real(const struct layer *layer, size_t example, size_t step,
                               const struct layer_pass *pass);
 
-/* Returns 1 / sqrt(width) times log2(e), because the softmax uses base 2. */
+/* Returns 1 / attention_score_divisor times log2(e), because the softmax uses base 2. */
 float scalar_attention_score_scale(const struct layer *layer);
 
 float scalar_attention_dot(const float *a, const float *b, size_t count);

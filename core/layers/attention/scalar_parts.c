@@ -2,12 +2,12 @@
 #include "core/layers/attention/scalar.h"
 
 #include "core/layers/attention/mask.h"
+#include "core/layers/attention/pairs.h"
 #include "core/layers/linear.h"
 #include "core/layers/positions/position.h"
 #include "core/math/shared_scores.h"
 
 #include <assert.h>
-#include <math.h>
 
 bool scalar_attention_position_layer(const struct layer *layer, struct layer *position) {
     assert(!position_rotates(layer->options.position));
@@ -81,7 +81,7 @@ size_t scalar_attention_real_steps(const struct layer *layer, size_t example, co
 }
 
 float scalar_attention_score_scale(const struct layer *layer) {
-    return LOG2_OF_E / sqrtf((float)layer->output.width);
+    return LOG2_OF_E / (float)attention_score_divisor(&layer->options, layer->output.width);
 }
 
 float scalar_attention_dot(const float *a, const float *b, size_t count) {

@@ -7,8 +7,6 @@
 #include "core/layers/linear.h"
 #include "core/math/matrix.h"
 
-#include <math.h>
-
 static bool is_tiled(const struct layer *layer) {
     return layer->type == &layer_textbook_tiled_attention;
 }
@@ -28,7 +26,7 @@ static size_t scratch_size(const struct layer *layer, size_t count) {
     return is_tiled(layer) ? tiled_head_scratch_size(layer->input.steps, layer->input.width) : 0;
 }
 
-/* One example: context[steps][width] = softmax(Q K^T / sqrt(width)) V. */
+/* One example: context[steps][width] = softmax(scale Q K^T) V. */
 static void attend(const struct layer *layer, const struct attention_head *head, float *scores,
                    float *context, const struct layer_pass *pass) {
     size_t steps = head->steps, width = head->width;
@@ -66,7 +64,7 @@ static void forward(const struct layer *layer, const float *parameters, const fl
         struct attention_head head = {.steps = steps,
                                       .width = width,
                                       .row = width,
-                                      .scale = (float)(1 / sqrt((double)width)),
+                                      .scale = (float)(1 / attention_score_divisor(&layer->options, width)),
                                       .query = query + start,
                                       .key = key + start,
                                       .value = value + start};

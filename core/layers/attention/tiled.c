@@ -84,7 +84,7 @@ static void start_example(struct example *example, const struct layer *layer, co
     *example = (struct example){.head = {.steps = steps,
                                          .width = width,
                                          .row = width,
-                                         .scale = 1 / sqrtf((float)width),
+                                         .scale = 1 / (float)attention_score_divisor(&layer->options, width),
                                          .is_causal = layer->options.mask == ATTENTION_MASK_CAUSAL,
                                          .query = parts->query + first * width,
                                          .key = parts->key + first * width},

@@ -133,6 +133,38 @@ START_TEST(every_model_trains_on_every_task) {
 }
 END_TEST
 
+/* Trains for one epoch; the caller frees the run. A parameter of a later version is not set in a
+ * run that an earlier one stored. */
+static void train_briefly(struct run *run, const char *model, const char *scale, const char *unset) {
+    struct parameter_faults faults = {0};
+    *run = (struct run){0};
+    prepare_experiment(experiment,
+                       SETTINGS("model", model, "scale", scale, "epochs", "1", "train_examples", "64",
+                                "test_examples", "8", "sequence_length", "6"),
+                       &run->set, &faults);
+    ck_assert_uint_eq(faults.count, 0);
+    if (unset != NULL)
+        parameter_unset(&run->set, (size_t)parameter_find(&run->set, unset));
+    struct experiment_context context = test_context(&run->set, &run->tree);
+    context.host.listener = (struct run_listener){.owner = run, .epoch = on_epoch};
+    ck_assert_msg(experiment->run(&context, &run->error), "%s", run->error.message);
+}
+
+START_TEST(attention_scales_its_scores_unless_told_otherwise) {
+    const char *model = _i == 0 ? "attention" : "transformer";
+    struct run scaled, earlier, unscaled;
+    train_briefly(&scaled, model, "true", NULL);
+    train_briefly(&earlier, model, "true", "scale");
+    train_briefly(&unscaled, model, "false", NULL);
+    size_t size = scaled.weight_count * sizeof *scaled.weights;
+    ck_assert_mem_eq(scaled.weights, earlier.weights, size);
+    ck_assert_mem_ne(scaled.weights, unscaled.weights, size);
+    run_free(&scaled);
+    run_free(&earlier);
+    run_free(&unscaled);
+}
+END_TEST
+
 START_TEST(the_transformer_learns_reviews) {
     struct run run;
     ck_assert(train(&run, SETTINGS("task", "reviews", "model", "transformer", "epochs", "6")));
@@ -388,6 +420,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, defaults_match_the_chapter);
     tcase_add_loop_test(tests, attention_ends_where_pytorch_ends, 0, COUNT_OF(golden_attention));
     tcase_add_loop_test(tests, every_model_trains_on_every_task, 0, 12);
+    tcase_add_loop_test(tests, attention_scales_its_scores_unless_told_otherwise, 0, 2);
     tcase_add_test(tests, the_transformer_learns_reviews);
     tcase_add_test(tests, bad_parameters_are_faults);
     tcase_add_test(tests, absurd_sizes_are_refused_without_overflow);

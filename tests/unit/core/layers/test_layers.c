@@ -19,6 +19,7 @@ struct golden_layer {
     struct layer_shape input;
     size_t count, width;
     enum attention_mask mask;
+    bool unscaled_scores;
     const float *parameters, *values, *output, *weights, *grad_input, *grad_parameters;
     size_t parameter_count, output_count;
 };
@@ -40,10 +41,15 @@ static const struct golden_layer layers[] = {
      .count = 2,
      .mask = ATTENTION_MASK_CAUSAL,
      GOLDEN(causal_attention)},
+    {.type = &layer_pooled_attention,
+     .input = {9, 6},
+     .count = 2,
+     .unscaled_scores = true,
+     GOLDEN(unscaled_attention)},
 };
 
 static struct layer make(const struct golden_layer *golden) {
-    struct layer_options options = {.mask = golden->mask};
+    struct layer_options options = {.mask = golden->mask, .unscaled_scores = golden->unscaled_scores};
     return layer_make(golden->type, "", golden->input, golden->width, &options);
 }
 

@@ -1,5 +1,6 @@
 /* Every fast algorithm for attention against the textbook reference, at random lengths, widths, heads, masks,
- * padding and positions. A case's number is its seed, so a failure can be reproduced. */
+ * padding, positions and scores with and without the factor. A case's number is its seed, so a failure can be
+ * reproduced. */
 #include "core/layers/attention/attention.h"
 #include "core/layers/attention/multi_head.h"
 #include "core/layers/attention/pooled.h"
@@ -86,6 +87,7 @@ static struct random_case draw_case(int number, size_t longest, size_t widest_he
     drawn.shape = (struct layer_shape){draw_size(&drawn, longest), drawn.options.heads * head_width};
     drawn.count = draw_size(&drawn, 3);
     drawn.options.mask = draw_below(&drawn, 2) == 0 ? ATTENTION_MASK_NONE : ATTENTION_MASK_CAUSAL;
+    drawn.options.unscaled_scores = number % 5 >= 3;
     drawn.options.position = draw_rotation(&drawn, head_width);
     drawn.options.feedforward_width = draw_size(&drawn, 8);
     const struct kernels *tables[KERNELS_LISTED];
