@@ -44,7 +44,7 @@ add(struct listing *listing, const char *name, const char *type, const char *for
                  prefix[0] == '\0' || name[0] == '\0' ? "" : ".", name);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(module->constructor, sizeof module->constructor, format, arguments);
+    vsnprintf(module->code, sizeof module->code, format, arguments);
     va_end(arguments);
 }
 

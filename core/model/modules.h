@@ -12,11 +12,11 @@
 enum { MODULE_NAME_SIZE = 64, MODULE_CODE_SIZE = 128, MODEL_MAXIMUM_MODULES = 288 };
 
 struct module {
-    char name[MODULE_NAME_SIZE];        /* as in the class: "block.attn.q"; "" for a step of forward */
-    const char *type;                   /* "Linear"; for a step what it does, "mean"; static */
-    char constructor[MODULE_CODE_SIZE]; /* the Python that creates it or is the step: "nn.Linear(1, 32)" */
-    size_t rank, shape[3];              /* what it yields for one example: {60, 32} */
-    size_t first_tensor, tensor_count;  /* among those that model_tensors lists */
+    char name[MODULE_NAME_SIZE];       /* as in the class: "block.attn.q"; "" for a step of forward */
+    const char *type;                  /* "Linear"; for a step what it does, "mean"; static */
+    char code[MODULE_CODE_SIZE];       /* the Python that creates it or is the step: "nn.Linear(1, 32)" */
+    size_t rank, shape[3];             /* what it yields for one example: {60, 32} */
+    size_t first_tensor, tensor_count; /* among those that model_tensors lists */
     size_t parameter_count;
 };
 

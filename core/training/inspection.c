@@ -157,6 +157,10 @@ size_t inspection_train_example_count(const struct inspection *inspection) {
     return inspection->setup.task->train.count;
 }
 
+const struct model *inspection_model(const struct inspection *inspection) {
+    return &inspection->setup.model;
+}
+
 size_t inspection_step_count(const struct inspection *inspection) {
     return inspection->setup.model.input.steps;
 }

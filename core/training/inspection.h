@@ -41,6 +41,8 @@ void inspection_close(struct inspection *inspection);
  * never) is requested. */
 void inspection_set_stop(struct inspection *inspection, const struct stop_request *stop);
 
+/* Borrowed. */
+const struct model *inspection_model(const struct inspection *inspection);
 size_t inspection_weight_count(const struct inspection *inspection);
 /* The number of attention layers and of heads in each; 0 if the model has no attention. */
 size_t inspection_layer_count(const struct inspection *inspection);

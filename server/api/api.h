@@ -39,6 +39,7 @@ void api_comparisons_get(struct request *request);
 void api_comparisons_cancel(struct request *request);
 void api_comparisons_delete(struct request *request);
 void api_experiments_list(struct request *request);
+void api_layers_get(struct request *request);
 void api_datasets_list(struct request *request);
 void api_datasets_create(struct request *request);
 void api_datasets_delete(struct request *request);

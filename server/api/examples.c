@@ -2,7 +2,6 @@
 #include "server/api/parameters.h"
 
 #include "core/experiments/experiment.h"
-#include "core/parameters/parse.h"
 #include "core/tasks/task.h"
 #include "server/formats/csv.h"
 #include "server/formats/json_parameters.h"
@@ -10,39 +9,10 @@
 
 #include <string.h>
 
-/* The query arguments that are parameters of `train`. */
-struct example_parameters {
-    struct request *request;
-    struct parameter_set *set;
-    struct parameter_faults *faults;
-    const char *repeated; /* an argument that the query has twice, or NULL */
-};
-
-static void read_parameter(void *owner, const char *name, const char *value) {
-    struct example_parameters *reading = owner;
-    int index = parameter_find(reading->set, name);
-    if (!*value || parameter_find(&reading->request->query, name) >= 0)
-        return;
-    if (strcmp(name, "task") == 0) {
-        parameter_faults_add(reading->faults, name, "is what the path names");
-    } else if (index < 0) {
-        static const char *const own[] = {"split", "offset", "limit", NULL};
-        json_add_unknown_fault(name, reading->set, own, reading->faults);
-    } else if (parameter_is_set(reading->set, name)) {
-        reading->repeated = reading->set->declarations[index].name;
-    } else {
-        parameter_set_from_text(reading->set, (size_t)index, value, reading->faults);
-    }
-}
-
 /* Prepares the parameters of a run on this data set, and finds its digest ("" if it is built in). On failure,
  * sets the response and returns false. */
 static bool prepare_example_parameters(struct request *request, struct parameter_set *set,
                                        char digest[DATASET_DIGEST_SIZE]) {
-    const struct experiment *train = experiment_find("train");
-    struct data_source data = datasets_source(request->service->datasets);
-    struct parameter_faults faults = {0};
-    struct example_parameters reading = {.request = request, .set = set, .faults = &faults};
     struct error error = {0};
     struct dataset_record record = {0};
     const char *name = request_path_value(request, 0);
@@ -51,27 +21,9 @@ static bool prepare_example_parameters(struct request *request, struct parameter
         response_set_error(&request->response, &error);
         return false;
     }
-    error = (struct error){0};
     memcpy(digest, record.digest, DATASET_DIGEST_SIZE);
     dataset_record_clear(&record);
-    if (!parameter_set_init(set, train->parameters, train->parameter_count, &error)) {
-        response_set_error(&request->response, &error);
-        return false;
-    }
-    parameter_set_text(set, (size_t)parameter_find(set, "task"), name, &faults);
-    request_visit_query(request, read_parameter, &reading);
-    if (reading.repeated) {
-        request_refuse_repeated(request, reading.repeated);
-        parameter_faults_free(&faults);
-        return false;
-    }
-    if (!experiment_prepare(train, set, &data, api_memory_limit(request), &faults, &error)) {
-        response_set_error(&request->response, &error);
-        parameter_faults_free(&faults);
-        return false;
-    }
-    limits_check_parameters(&request->service->options->student_limits, &request->caller, set, &faults);
-    return !api_answer_faults(request, &faults);
+    return api_prepare_query(request, experiment_find("train"), name, set);
 }
 
 static void write_example_json(struct text *text, const struct inspection *inspection, size_t index,
@@ -142,22 +94,14 @@ static struct shown_examples read_page(const struct parameter_set *query, const 
         .limit = (size_t)parameter_integer(query, "limit")};
 }
 
-/* Where the task allows it, draws no more examples than the page needs. Rounded up to a power of two, so that
- * the next pages find them drawn. */
+/* Draws no more examples than the page needs. Rounded up to a power of two, so that the next pages find them
+ * drawn. */
 static void draw_less(struct parameter_set *set, const struct shown_examples *page) {
-    const struct task_maker *maker = task_maker_find(parameter_text(set, "task"));
-    struct parameter_faults faults = {0}; /* there are none: both numbers only become smaller */
     size_t needed = 64;
-    if (!maker || !maker->draws_in_order)
-        return;
     while (needed < page->offset + page->limit)
         needed *= 2;
     size_t drawn = needed < page->total ? needed : page->total;
-    parameter_set_integer(set, (size_t)parameter_find(set, "test_examples"),
-                          page->is_test ? (int64_t)drawn : 1, &faults);
-    parameter_set_integer(set, (size_t)parameter_find(set, "train_examples"),
-                          page->is_test ? 1 : (int64_t)drawn, &faults);
-    parameter_faults_free(&faults);
+    api_draw_less(set, page->is_test ? 1 : drawn, page->is_test ? drawn : 1);
 }
 
 static bool write_rows(const struct shown_examples *page, struct text *text,

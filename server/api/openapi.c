@@ -39,10 +39,11 @@ static void write_operation_parameters(struct text *text, const struct route *ro
     write_path_parameters(text, route->pattern);
     for (size_t i = 0; i < route->query_count; i++)
         write_query_parameter(text, &route->query[i]);
-    if (route->flags & ROUTE_OPEN_QUERY) { /* examples.c: the task is in the path */
+    if (route->flags & ROUTE_OPEN_QUERY) { /* api_prepare_query; a path with a name names the task */
         const struct experiment *train = experiment_find("train");
+        bool names_task = strchr(route->pattern, '{') != NULL;
         for (size_t i = 0; i < train->parameter_count; i++)
-            if (strcmp(train->parameters[i].name, "task") != 0)
+            if (!names_task || strcmp(train->parameters[i].name, "task") != 0)
                 write_query_parameter(text, &train->parameters[i]);
     }
     if (route_exports(route)->format == FORMAT_EVENTS)

@@ -2,6 +2,8 @@
 #include "server/api/parameters.h"
 
 #include "core/experiments/experiment.h"
+#include "core/parameters/parse.h"
+#include "core/tasks/task.h"
 #include "server/formats/json_parameters.h"
 
 #include <string.h>
@@ -74,6 +76,73 @@ bool api_prepare_parameters(struct request *request, const struct experiment *ex
     if (!is_ready)
         response_set_error(&request->response, &error);
     return is_ready;
+}
+
+/* The query arguments that are parameters of an experiment. */
+struct query_parameters {
+    struct request *request;
+    const char *task;
+    struct parameter_set *set;
+    struct parameter_faults *faults;
+    const char *repeated; /* an argument that the query has twice, or NULL */
+};
+
+static void read_query_parameter(void *owner, const char *name, const char *value) {
+    struct query_parameters *reading = owner;
+    const struct parameter_set *own = &reading->request->query;
+    int index = parameter_find(reading->set, name);
+    if (!*value || parameter_find(own, name) >= 0)
+        return;
+    if (reading->task && strcmp(name, "task") == 0) {
+        parameter_faults_add(reading->faults, name, "is what the path names");
+    } else if (index < 0) {
+        const char *known[API_QUERY_MAXIMUM + 1] = {NULL};
+        for (size_t i = 0; i < own->count && i < API_QUERY_MAXIMUM; i++)
+            known[i] = own->declarations[i].name;
+        json_add_unknown_fault(name, reading->set, known, reading->faults);
+    } else if (parameter_is_set(reading->set, name)) {
+        reading->repeated = reading->set->declarations[index].name;
+    } else {
+        parameter_set_from_text(reading->set, (size_t)index, value, reading->faults);
+    }
+}
+
+bool api_prepare_query(struct request *request, const struct experiment *experiment, const char *task,
+                       struct parameter_set *set) {
+    struct data_source data = datasets_source(request->service->datasets);
+    struct parameter_faults faults = {0};
+    struct query_parameters reading = {.request = request, .task = task, .set = set, .faults = &faults};
+    struct error error = {0};
+    if (!parameter_set_init(set, experiment->parameters, experiment->parameter_count, &error)) {
+        response_set_error(&request->response, &error);
+        return false;
+    }
+    if (task)
+        parameter_set_text(set, (size_t)parameter_find(set, "task"), task, &faults);
+    request_visit_query(request, read_query_parameter, &reading);
+    if (reading.repeated) {
+        request_refuse_repeated(request, reading.repeated);
+        parameter_faults_free(&faults);
+        return false;
+    }
+    if (!experiment_prepare(experiment, set, &data, api_memory_limit(request), &faults, &error)) {
+        response_set_error(&request->response, &error);
+        parameter_faults_free(&faults);
+        return false;
+    }
+    limits_check_parameters(&request->service->options->student_limits, &request->caller, set, &faults);
+    return !api_answer_faults(request, &faults);
+}
+
+void api_draw_less(struct parameter_set *set, size_t train_examples, size_t test_examples) {
+    const struct task_maker *maker = task_maker_find(parameter_text(set, "task"));
+    struct parameter_faults faults = {0}; /* there are none: both numbers only become smaller */
+    if (!maker || !maker->draws_in_order)
+        return;
+    parameter_set_integer(set, (size_t)parameter_find(set, "train_examples"), (int64_t)train_examples,
+                          &faults);
+    parameter_set_integer(set, (size_t)parameter_find(set, "test_examples"), (int64_t)test_examples, &faults);
+    parameter_faults_free(&faults);
 }
 
 unsigned long long api_memory_limit(const struct request *request) {

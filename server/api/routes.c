@@ -240,6 +240,12 @@ static const struct route routes[] = {
     {METHOD_GET, "/api/experiments", api_experiments_list,
      "Every experiment with the schema of its parameters", .needs = NEEDS_NOTHING, .success_status = 200,
      .response_schema = "ExperimentList"},
+    {METHOD_GET, "/api/experiments/train/layers", api_layers_get,
+     "The layers of the model that a run with these parameters of train has, as its PyTorch class reads, "
+     "with "
+     "their shapes and parameters",
+     .needs = NEEDS_READ, .flags = ROUTE_READ | ROUTE_OPEN_QUERY, .success_status = 200,
+     .response_schema = "Layers"},
     {METHOD_GET, "/api/datasets", api_datasets_list,
      "The data sets: those that attnlab draws, then the users' by name", .needs = NEEDS_READ,
      QUERY(dataset_list_query), .flags = ROUTE_READ, .success_status = 200, .response_schema = "DatasetList"},

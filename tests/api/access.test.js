@@ -103,7 +103,7 @@ test("a stranger can read the page and health, and sign in, but nothing else", a
     }
     assert.equal((await stranger.get("api/session")).role, "stranger");
     const reads = ["", "/events", "/metrics", "/metrics.csv", "/attention", "/attention.npy", "/attention/mean", "/model.safetensors"];
-    for (const path of ["api/runs", "api/events", "api/comparisons", "api/datasets", "metrics", ...reads.map((end) => `api/runs/${id}${end}`)]) {
+    for (const path of ["api/runs", "api/events", "api/comparisons", "api/datasets", "api/experiments/train/layers", "metrics", ...reads.map((end) => `api/runs/${id}${end}`)]) {
         const problem = await stranger.problem(401, path);
         assert.match(problem.headers.get("www-authenticate"), /^Bearer/);
     }
@@ -308,6 +308,7 @@ test("students are limited in epochs, sizes, memory, waiting runs and data; the 
     const compared = await one.postProblem(422, "api/comparisons", { ...smallTraining, variants });
     assert.equal(compared.errors[0].field, "variants[0].epochs");
     await one.problem(422, "api/datasets/first-element/examples?train_examples=200");
+    await one.problem(422, "api/experiments/train/layers?width=17");
     for (const [field, parameters] of [
         ["lengths", { experiment: "cost", lengths: [10, 20] }],
         ["lengths", { experiment: "cost", lengths: [20, 10] }],

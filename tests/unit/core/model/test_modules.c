@@ -58,7 +58,7 @@ static void check_case(const struct golden_case *golden, enum attention_mask mas
         const struct golden_module *expected = &golden->modules[i];
         const struct module *found = find_module(expected->name);
         ck_assert_str_eq(found->type, expected->type);
-        ck_assert_str_eq(found->constructor, expected->call);
+        ck_assert_str_eq(found->code, expected->call);
         ck_assert_uint_eq(found->rank, 2);
         ck_assert_mem_eq(found->shape, expected->shape, sizeof expected->shape);
     }
