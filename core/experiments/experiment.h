@@ -40,6 +40,7 @@ struct experiment_variant {
     struct experiment_setting {
         const char *parameter, *value;
     } settings[EXPERIMENT_VARIANT_SETTINGS];
+    bool is_extra; /* the chapter compares it only if asked to */
 };
 
 struct experiment {

@@ -417,10 +417,13 @@ cleanup:
 
 /* The models that the chapter compares. */
 static const struct experiment_variant variants[] = {
-    {"rnn", NULL, {{"model", "rnn"}}},
-    {"lstm", NULL, {{"model", "lstm"}}},
-    {"attention", NULL, {{"model", "attention"}}},
-    {"unordered", "attention (no position)", {{"model", "attention"}, {"position", "none"}}},
+    {.id = "rnn", .settings = {{"model", "rnn"}}},
+    {.id = "lstm", .settings = {{"model", "lstm"}}},
+    {.id = "attention", .settings = {{"model", "attention"}}},
+    {.id = "unordered",
+     .label = "attention (no position)",
+     .settings = {{"model", "attention"}, {"position", "none"}}},
+    {.id = "transformer", .settings = {{"model", "transformer"}}, .is_extra = true},
 };
 
 const struct experiment experiment_train = {

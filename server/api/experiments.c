@@ -26,6 +26,7 @@ static void write_variants(struct text *text, const struct experiment *experimen
         for (size_t j = 0; j < EXPERIMENT_VARIANT_SETTINGS && variant->settings[j].parameter; j++)
             write_setting(text, experiment, &variant->settings[j]);
         json_write_end_object(text);
+        json_write_boolean(text, "extra", variant->is_extra);
         json_write_end_object(text);
     }
     json_write_end_array(text);

@@ -71,8 +71,10 @@ test("the parameters of train name the models that they count for, and its varia
             ["lstm", "LSTM"],
             ["attention", "attention"],
             ["unordered", "attention (no position)"],
+            ["transformer", "transformer"],
         ],
     );
+    assert.deepEqual(variants.filter(({ extra }) => extra).map(({ id }) => id), ["transformer"]);
     for (const variant of variants) assert.ok(model.enum.includes(variant.parameters.model), variant.id);
 });
 

@@ -64,7 +64,7 @@ test("four models with two seeds fill in the table, and attention finds step 0",
     await page.getByRole("button", { name: "Play" }).waitFor();
     const played = await page.evaluate(() => [...new Set(globalThis.played)]);
     assert.deepEqual(played, Array.from({ length: 13 }, (_, epoch) => String(epoch)));
-    const shown = await page.locator(".expectations").textContent();
+    const shown = await page.locator(".expectations:not(.questions)").textContent();
     assert.match(shown, /✓?yes.*most attended step is step 0/s);
 
     // Every chart has its table.
@@ -239,5 +239,83 @@ test("the curl line does what the button does", async () => {
         seeds: [3],
         variants: [{ label: "attention", model: "attention" }],
     });
+    await close();
+});
+
+test("each chosen model says what it is made of, for the parameters on view", async () => {
+    const { page, faults, close } = await lab.open("#four-models?width=7&sequence_length=5&models=lstm,attention");
+    const lists = page.locator(".layer-list:visible summary");
+    await lists.first().waitFor();
+    assert.deepEqual(await lists.allTextContents(), ["LSTM", "attention"]);
+    await lists.first().click();
+    const rows = async (name) => (await readTable(page, name)).map((row) => row.slice(0, 3));
+    await eventually(async () => (await rows(/^LSTM: 296 parameters/)).length > 0, "the layers of the LSTM");
+    assert.deepEqual((await rows(/^LSTM/)).slice(1), [
+        ["rnn", "nn.LSTM(1, 7, batch_first=True)", "5\u2009\u00d7\u20097"],
+        ["(last step)", "h = h[:, -1]", "1\u2009\u00d7\u20097"],
+        ["fc", "nn.Linear(7, 2)", "1\u2009\u00d7\u20092"],
+    ]);
+    // They follow the form; a mask concerns attention alone.
+    await lists.nth(1).click();
+    await eventually(async () => (await rows(/^attention/)).length > 0, "the layers of attention");
+    assert.ok(!(await rows(/^attention/)).some(([name]) => name === "(mask)"));
+    await page.getByLabel("Mask", { exact: true }).selectOption("causal");
+    await eventually(async () => (await rows(/^attention/)).some(([name]) => name === "(mask)"), "the mask");
+    assert.equal((await rows(/^LSTM/)).length, 4);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("a transformer and a causal mask can be chosen, reach only the models that take them, and survive a reload", async () => {
+    const { page, faults, close } = await lab.open(`#four-models?${small}&epochs=1&seeds=0&models=rnn,unordered`);
+    await page.getByLabel("transformer", { exact: true }).waitFor();
+    const heads = page.locator(".field").filter({ has: page.getByLabel("Heads", { exact: true }) });
+    assert.equal(await heads.evaluate((one) => one.hidden), true, "no model that is chosen has heads");
+    await page.getByLabel("transformer", { exact: true }).check();
+    assert.equal(await heads.evaluate((one) => one.hidden), false);
+    await page.getByLabel("Mask", { exact: true }).selectOption("causal");
+    await train(page).click();
+    const rows = await eventually(async () => {
+        const table = await readTable(page, caption);
+        return table.length === 4 && isFilled(table) && table;
+    }, "the table");
+    assert.deepEqual(
+        rows.slice(1).map((row) => row[0]),
+        ["RNN", "attention (no position), causal", "transformer, causal"],
+    );
+    const { parameters } = await readAddress(page);
+    assert.equal(parameters.get("mask"), "causal");
+    assert.equal(parameters.get("models"), "rnn,unordered,transformer");
+    const { runs } = await lab.client.get(`api/runs?comparison=${parameters.get("comparison")}`);
+    const masks = Object.fromEntries(runs.map((run) => [run.parameters.model, run.parameters.mask]));
+    assert.deepEqual(masks, { rnn: "none", attention: "causal", transformer: "causal" });
+
+    // Also without its id the comparison is found by what the form says.
+    await page.goto("about:blank");
+    await page.goto(`${lab.daemon.url}#four-models?${small}&epochs=1&seeds=0&models=rnn,unordered,transformer&mask=causal`);
+    await eventually(async () => isFilled(await readTable(page, caption)) && (await readTable(page, caption)).length === 4, "the table again");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("a question's link sets the models and parameters, and its claim is checked once they have run", async () => {
+    const { page, faults, close } = await lab.open("#four-models");
+    await page.getByRole("link", { name: "the sequence has ten steps" }).click();
+    await eventually(async () => (await page.getByLabel("Sequence length").inputValue()) === "10", "its parameters");
+    assert.deepEqual(await page.locator("fieldset input:checked").evaluateAll((boxes) => boxes.map((box) => box.value)), ["lstm"]);
+    const answer = page.locator(".question-answer");
+    assert.match(await answer.textContent(), /not run yet/);
+    // Another length answers another question.
+    await page.getByLabel("Sequence length").fill("4");
+    await page.getByLabel("Epochs").fill("1");
+    await train(page).click();
+    await eventually(async () => isFilled(await readTable(page, caption)), "another comparison");
+    assert.deepEqual(await page.locator(".questions .verdict").allTextContents(), Array(4).fill("not run yet"));
+    await page.goto("about:blank");
+    await page.goto(`${lab.daemon.url}#four-models?models=lstm&sequence_length=10`);
+    await train(page).click();
+    await eventually(async () => /^(yes|no)$/.test((await page.locator(".questions .verdict").allTextContents())[1]), "a verdict");
+    assert.match(await page.locator(".questions li").nth(1).textContent(), /(\d\.\d{3}, ){2}\d\.\d{3}/);
+    assert.deepEqual(faults, []);
     await close();
 });

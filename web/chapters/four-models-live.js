@@ -19,8 +19,8 @@ export const swatch = (index) => {
 };
 
 // Shows everything that changes while the comparison trains. onPlace(): called when the reader chooses another run, epoch
-// or example of the attention.
-export function createLiveView(page, models, onPlace) {
+// or example of the attention. onResults(results by variant, entries): called whenever more of the comparison is known.
+export function createLiveView(page, models, onPlace, onResults) {
     const { signal } = page;
     const charts = createCurveCharts(signal, {
         loss: { label: "cross-entropy (cut at 1)", max: 1 },
@@ -120,7 +120,11 @@ export function createLiveView(page, models, onPlace) {
     }
 
     function updateExpectations() {
-        if (comparison) expectations.update(resultsByVariant(comparison, [...runs.values()], models));
+        if (!comparison) return;
+        const entries = [...runs.values()];
+        const results = resultsByVariant(comparison, entries, models);
+        expectations.update(results);
+        onResults(results, entries);
     }
 
     function drawRunChoice() {
@@ -213,7 +217,7 @@ function colorsOfRows(entries, models) {
 }
 
 // The comparison's results for each of the chapter's models, once all of the model's remaining runs have succeeded:
-// { [id]: { row, accuracies, attention: the mean attention of each run } }.
+// { [id]: { row, accuracies, attention: the mean attention of each run, parameters of one of them } }.
 function resultsByVariant(comparison, entries, models) {
     const results = {};
     comparison.rows.forEach((row, index) => {
@@ -224,6 +228,7 @@ function resultsByVariant(comparison, entries, models) {
             row,
             accuracies: members.map((entry) => entry.result.test_accuracy),
             attention: members.map((entry) => entry.result.attention).filter(Boolean),
+            parameters: members[0].parameters,
         };
     });
     return results;
@@ -262,7 +267,7 @@ const CLAIMS = [
     },
     {
         claim: "Without positions attention does no better than guessing.",
-        check({ unordered: { row } = {} }) {
+        check({ unordered: { row, parameters } = {} }) {
             return (
                 row && {
                     shown: row.mean < CHANCE + 0.1,
@@ -270,7 +275,9 @@ const CLAIMS = [
                     why:
                         row.mean < CHANCE + 0.1
                             ? "A little above one half is not a mistake: the average of all numbers contains the first one."
-                            : "A short sequence gives it away: the average of a few numbers says much about each of them.",
+                            : parameters.mask === "causal"
+                              ? "The causal mask gives the order away: the first step is the one that all others see."
+                              : "A short sequence gives it away: the average of a few numbers says much about each of them.",
                 }
             );
         },

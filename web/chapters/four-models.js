@@ -9,8 +9,10 @@ import { h, uniqueId } from "../shared/dom.js";
 import { createProgress } from "../shared/experiment-panel.js";
 import { createForm, panelForm, same } from "../shared/form.js";
 import { hasParameters } from "../shared/known-runs.js";
+import { createLayerList } from "../shared/layer-list.js";
 import { describeModels } from "../shared/models.js";
 import { createLiveView, swatch } from "./four-models-live.js";
+import { createFourModelsQuestions } from "./four-models-questions.js";
 import { fourModelsStory } from "./four-models-story.js";
 import { createTaskPicture } from "./four-models-task.js";
 
@@ -19,12 +21,14 @@ export function mount(root, page) {
     const alert = createAlert();
     const curl = createCurlLine();
     const models = describeModels(page);
-    const live = createLiveView(page, models, () => remember(comparison));
+    const questions = createFourModelsQuestions(page);
+    const live = createLiveView(page, models, () => remember(comparison), answer);
     const task = createTaskPicture(page, models.task, () => form.values());
     let comparison = null;
     let attempt = 0;
 
-    const chosen = page.parameters.get("models")?.split(",") ?? models.variants.map((variant) => variant.id);
+    const usual = models.variants.filter((variant) => !variant.extra).map((variant) => variant.id);
+    const chosen = page.parameters.get("models")?.split(",") ?? usual;
     const boxes = models.variants.map((variant) =>
         h("input", { type: "checkbox", value: variant.id, checked: chosen.includes(variant.id) }),
     );
@@ -38,7 +42,7 @@ export function mount(root, page) {
     const seedsError = h("span", { class: "field-error", role: "alert", id: `${seedsId}-error` });
     const form = createForm({
         schema: page.experiment("train").schema,
-        main: ["epochs"],
+        main: ["epochs", "mask"],
         except: ["task", "seed", "vocabulary", "standardise", ...models.ofVariants],
         situation: "usual",
         address: page.parameters,
@@ -91,18 +95,42 @@ export function mount(root, page) {
             .filter(Boolean)
             .map((text) => (Number.isFinite(Number(text)) ? Number(text) : text));
     const variants = () => models.variants.filter((variant, index) => boxes[index].checked);
+    // The values of the form that concern a model, and those that concern every model.
+    const valuesFor = (keep) => Object.fromEntries(Object.entries(form.values()).filter(([name]) => keep(name)));
+    const ofModel = (model) => valuesFor((name) => models.takes(model, name));
+    const rowOf = ({ label, parameters }) => {
+        const own = valuesFor((name) => models.ofSome.includes(name) && models.takes(parameters.model, name));
+        return { label: own.mask ? `${label}, ${own.mask}` : label, ...parameters, ...own };
+    };
     const body = () => ({
         experiment: "train",
         seeds: seeds(),
-        variants: variants().map(({ label, parameters }) => ({ label, ...parameters })),
-        ...form.values(),
+        variants: variants().map(rowOf),
+        ...valuesFor((name) => !models.ofSome.includes(name)),
     });
+    const layerLists = models.variants.map(({ label, parameters }) =>
+        createLayerList(page, label, () => ({ ...parameters, ...ofModel(parameters.model) })),
+    );
+    // Shows what concerns the chosen models.
+    function arrange() {
+        const taken = variants().map(({ parameters }) => parameters.model);
+        form.hide(models.ofSome.filter((name) => !taken.some((model) => models.takes(model, name))));
+        layerLists.forEach((list, index) => {
+            list.element.hidden = !boxes[index].checked;
+            list.update();
+        });
+    }
+
+    function answer(results, entries) {
+        questions.update(results, { comparison, entries });
+    }
 
     function refresh() {
         curl.set("POST", "/api/comparisons", body());
     }
 
     function changed() {
+        arrange();
         refresh();
         task.draw();
         remember(null);
@@ -111,7 +139,7 @@ export function mount(root, page) {
     function remember(shown) {
         const ids = variants().map((variant) => variant.id);
         page.remember({
-            models: ids.length === models.variants.length ? null : ids,
+            models: same(ids, usual) ? null : ids,
             seeds: seedsInput.value === DEFAULT_SEEDS ? null : seeds(),
             ...form.values(),
             comparison: shown?.id,
@@ -181,7 +209,7 @@ export function mount(root, page) {
                 hasParameters(
                     its,
                     schema,
-                    { ...form.values(), model: its.model, position: its.position, seed: its.seed },
+                    { ...ofModel(its.model), model: its.model, position: its.position, seed: its.seed },
                     "usual",
                 ),
             )
@@ -194,7 +222,9 @@ export function mount(root, page) {
         if (!page.parameters.has("models") && models.variants.some((variant) => found.has(variant)))
             boxes.forEach((box, index) => (box.checked = found.has(models.variants[index])));
         if (!page.parameters.has("seeds")) seedsInput.value = itsSeeds.join(", ");
-        if (entries.length > 0) form.adopt(entries[0].parameters);
+        // Each model's runs have the parameters that it takes, and the defaults of all others.
+        for (const { parameters } of entries) form.adopt(parameters);
+        arrange();
         refresh();
     }
 
@@ -235,9 +265,18 @@ export function mount(root, page) {
             task.element,
         ),
         panel,
+        questions.answer,
         live.element,
+        h(
+            "section",
+            { "aria-labelledby": "layers-heading" },
+            h("h2", { id: "layers-heading" }, "What each of them is made of"),
+            layerLists.map((list) => list.element),
+        ),
         ...fourModelsStory(),
+        questions.element,
     );
+    arrange();
     refresh();
     task.draw();
     start();

@@ -4,9 +4,9 @@
 // The lab's task on sentences and the model for it.
 export const SENTENCES = { task: "reviews", model: "transformer" };
 
-// Returns { task: the chapter's, variants: [{ id, label, parameters }] in the order of their colours, variantOf(parameters)
-// of a run, colorOf(model), takes(model, name of a parameter), absent(model): parameters it does not take, hasAttention(model),
-// ofVariants: parameters in which the variants differ }.
+// Returns { task: the chapter's, variants: [{ id, label, parameters, extra: compared only if asked for }] in the order of
+// their colours, variantOf(parameters) of a run, colorOf(model), takes(model, name of a parameter), absent(model): parameters it does not take, hasAttention(model),
+// ofVariants: parameters in which the variants differ, ofSome: further parameters that only some of the models take }.
 export function describeModels(page) {
     const { schema, variants } = page.experiment("train");
     const names = Object.keys(schema.properties);
@@ -33,8 +33,11 @@ export function describeModels(page) {
         absent: (model) => names.filter((name) => !takes(model, name)),
         // A mask hides steps from attention, so only attention has one.
         hasAttention: (model) => takes(model, "mask"),
-        ofVariants: names.filter((name) =>
-            variants.some(({ parameters }) => name in parameters || !takes(parameters.model, name)),
+        ofVariants: names.filter((name) => variants.some(({ parameters }) => name in parameters)),
+        ofSome: names.filter(
+            (name) =>
+                variants.every(({ parameters }) => !(name in parameters)) &&
+                variants.some(({ parameters }) => !takes(parameters.model, name)),
         ),
     };
 }
