@@ -215,3 +215,69 @@ test("own data: the page shows where a text model looks in a chosen sentence, an
     assert.deepEqual(faults, []);
     await close();
 });
+
+test("sentences: a test sentence shows its padding, the mask and the mean's denominator, and follows the form", async () => {
+    const { page, faults, close } = await lab.open("#sentences");
+    const example = page.locator(".padded-example");
+    const { examples } = await lab.client.get("api/datasets/reviews/examples?limit=2");
+    const words = () => example.locator("li:not(.padded-key) .padded-word").allTextContents();
+    const wanted = ({ tokens }, length) => [...tokens, ...Array(Math.max(0, length - tokens.length)).fill("pad")];
+    await eventually(async () => (await words()).join() === wanted(examples[0], 20).join(), "the first sentence with its padding");
+    const real = examples[0].tokens.length;
+    const cells = await example.locator("li:not(.padded-key)").allTextContents();
+    assert.ok(cells.slice(0, real).every((cell) => cell.endsWith(`, mask 1, share of the output 1/${real}`)), cells[0]);
+    assert.ok(cells.slice(real).every((cell) => cell === "pad, mask 0, share of the output 0"), cells.at(-1));
+    assert.match(await example.textContent(), new RegExp(`divided by ${real}, not by 20`));
+    await example.getByRole("button", { name: "Another sentence" }).click();
+    await eventually(async () => (await words()).join() === wanted(examples[1], 20).join(), "the next one");
+    await page.evaluate(() => (document.querySelector(".more-parameters").open = true));
+    await page.getByLabel("Sequence length").fill("30");
+    await page.getByLabel("Sequence length").press("Tab");
+    await eventually(async () => (await words()).join() === wanted(examples[1], 30).join(), "longer sequences");
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("own data: a recurrent model ends at the last real step of a sentence; numbers have no padding", async () => {
+    const { page, faults, close } = await lab.open("#own-data?dataset=reviews&model=rnn");
+    const example = page.locator(".padded-example");
+    await example.getByText("the last real one").waitFor();
+    const shares = await example.locator("li:not(.padded-key)").allTextContents();
+    assert.equal(shares.filter((cell) => /mask 1, share of the output 1$/.test(cell)).length, 1);
+    await page.getByLabel("Model", { exact: true }).selectOption("attention");
+    await example.getByText("is the mean over").waitFor();
+    await page.getByRole("button", { name: "last-element", exact: true }).click();
+    await page.getByRole("button", { name: "Train on last-element" }).waitFor();
+    assert.equal(await example.count(), 0);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("sentiment: a question's link fills in its sentence, and the answer of the chapter's model is checked", async () => {
+    const { page, faults, close } = await lab.open("#sentiment");
+    await eventually(() => page.locator(".answer-label").isVisible(), "the first answer");
+    await page.getByRole("link", { name: "the deciding word comes after the last step?" }).click();
+    const answer = page.locator(".question-answer");
+    await eventually(async () => /yes/.test(await answer.locator(".verdict").textContent()), "the verdict");
+    assert.match(await answer.textContent(), /20 words read/);
+    assert.equal(await page.locator(".padded li:not(.padded-key)").count(), 20);
+    assert.match(await page.locator(".answer").textContent(), /20 words and no padding/);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("sentences and own data: a question is answered by a run with its settings, whoever started it", async () => {
+    const { page, faults, close } = await lab.open("#sentences");
+    await page.locator(".questions").waitFor();
+    await lab.client.run({ experiment: "train", task: "reviews", model: "transformer", sequence_length: 8 });
+    await page.getByRole("link", { name: "it reads only the first eight words?" }).click();
+    const verdict = (index) => page.locator(".questions .verdict").nth(index).textContent();
+    await eventually(async () => (await verdict(3)) === "yes", "its verdict");
+    assert.equal(await verdict(0), "not run yet");
+    await lab.client.run({ experiment: "train", task: "reviews", model: "rnn" });
+    await page.goto(`${lab.daemon.url}#own-data?dataset=reviews&model=rnn`);
+    await page.getByRole("button", { name: "Train on reviews" }).waitFor();
+    await eventually(async () => (await verdict(2)) === "yes", "the verdict on the RNN");
+    assert.deepEqual(faults, []);
+    await close();
+});

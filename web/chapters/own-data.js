@@ -9,8 +9,11 @@ import { h, latest, quietButton, replaceChildren } from "../shared/dom.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { labelledField, panelForm } from "../shared/form.js";
 import { bytes, fixed, integer, percent, seconds } from "../shared/format.js";
+import { hasParameters } from "../shared/known-runs.js";
 import { describeModels, SENTENCES } from "../shared/models.js";
+import { createPaddedExample } from "../shared/padding.js";
 import { createPager } from "../shared/pager.js";
+import { createQuestions } from "../shared/questions.js";
 import { createTable } from "../shared/table.js";
 import { createTrainingCurves } from "../shared/training-curves.js";
 
@@ -25,7 +28,12 @@ export function mount(root, page) {
         browser.show(dataset);
         trainer.show(dataset);
     });
-    const trainer = createTrainer(page);
+    const questions = createQuestions(page, {
+        chapter: "own-data",
+        experiment: "train",
+        questions: QUESTIONS.map((one) => ({ ...one, matches: isAnswer(page, one.settings) })),
+    });
+    const trainer = createTrainer(page, questions);
     root.append(
         h(
             "p",
@@ -36,6 +44,7 @@ export function mount(root, page) {
         list.element,
         browser.element,
         trainer.element,
+        questions.element,
     );
     list.refresh(page.parameters.get("dataset"));
 }
@@ -249,7 +258,7 @@ const situationOf = ({ kind, source }) => [
     ...(source === "given" ? ["data of yours", `${kind} of yours`] : []),
 ];
 
-function createTrainer(page) {
+function createTrainer(page, questions) {
     const models = describeModels(page);
     const element = h("section", { hidden: true, "aria-label": "Training" });
     let leave = new AbortController();
@@ -267,6 +276,7 @@ function createTrainer(page) {
         const attention = createAttentionView({ signal, address, onChange: () => panel.remember(), isText });
         const attentionBlock = h("div", { hidden: true }, h("h2", null, "Where it looks"), attention.element);
         let panel = null;
+        const padded = createPaddedExample({ ...page, signal }, dataset.name, () => panel.form.values());
         panel = createExperimentPanel(
             {
                 ...page,
@@ -289,6 +299,7 @@ function createTrainer(page) {
                 situation: situationOf(dataset),
                 extra() {
                     panel?.form.hide(models.absent(panel.form.read("model")));
+                    if (panel && isText) padded.draw();
                     return {};
                 },
                 button: `Train on ${dataset.name}`,
@@ -301,6 +312,7 @@ function createTrainer(page) {
                 },
                 epoch: curves.epoch,
                 async render(result, run) {
+                    questions.update(result, run);
                     await curves.show(run);
                     attentionBlock.hidden = !result.attention;
                     replaceChildren(
@@ -315,7 +327,58 @@ function createTrainer(page) {
             },
         );
         element.hidden = false;
-        replaceChildren(element, h("h2", null, `Train on ${dataset.name}`), panel.element, curves.element, outcome, attentionBlock);
+        replaceChildren(
+            element,
+            h("h2", null, `Train on ${dataset.name}`),
+            panel.element,
+            isText && padded.element,
+            questions.answer,
+            curves.element,
+            outcome,
+            attentionBlock,
+        );
     }
     return { element, show };
 }
+
+// Whether a run answers a question: these settings and, for all else, the defaults for the kind of data set.
+const isAnswer =
+    (page, { dataset, ...settings }) =>
+    (result, { parameters }) =>
+        parameters.task === dataset &&
+        hasParameters(
+            parameters,
+            page.experiment("train").schema,
+            { task: dataset, ...settings },
+            dataset === SENTENCES.task ? "text" : "usual",
+        );
+
+const rightOf = (result) => `${percent(result.test_accuracy)} right`;
+const learns = (result) => ({ shown: result.test_accuracy > 0.95, measured: rightOf(result) });
+
+const QUESTIONS = [
+    {
+        question: "the number that decides is the last one, not the first, and an LSTM reads them?",
+        settings: { dataset: "last-element", model: "lstm" },
+        claim: "It gets nearly every example right: what it read last it need not keep.",
+        check: learns,
+    },
+    {
+        question: "attention without positions looks for the last number?",
+        settings: { dataset: "last-element", position: "none" },
+        claim: "It does no better than guessing: for it the last number is as good as any.",
+        check: (result) => ({ shown: result.test_accuracy < 0.6, measured: rightOf(result) }),
+    },
+    {
+        question: "an RNN reads the sentences?",
+        settings: { dataset: "reviews", model: "rnn" },
+        claim: "It judges nearly all of them correctly: a sentence of 16 words is a short way.",
+        check: learns,
+    },
+    {
+        question: "attention reads the sentences without positions?",
+        settings: { dataset: "reviews", model: "attention", position: "none" },
+        claim: "It judges nearly all of them correctly as well: here the order of the words decides nothing.",
+        check: learns,
+    },
+];

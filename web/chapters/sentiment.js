@@ -9,8 +9,10 @@ import { createProgress } from "../shared/experiment-panel.js";
 import { labelledField } from "../shared/form.js";
 import { percent, time } from "../shared/format.js";
 import { createHeatmap } from "../shared/heatmap.js";
-import { findRun } from "../shared/known-runs.js";
+import { findRun, hasParameters } from "../shared/known-runs.js";
 import { describeModels, SENTENCES } from "../shared/models.js";
+import { drawPadded } from "../shared/padding.js";
+import { createQuestions } from "../shared/questions.js";
 import { followRun } from "../shared/stream.js";
 import { drawWords, shareOfKeys, wordKey } from "../shared/words.js";
 
@@ -38,7 +40,18 @@ export function mount(root, page) {
     text.value = page.parameters.get("text") ?? EXAMPLES[0];
     const answer = createAnswer(page);
     const cutNote = h("p", { class: "hint", role: "status" });
-    const lengths = new Map();
+    const questions = createQuestions(page, {
+        chapter: "sentiment",
+        experiment: "train",
+        questions: QUESTIONS.map((one) => ({
+            ...one,
+            matches: (prediction, run) => prediction.text === one.settings.text && isUsual(run),
+        })),
+    });
+    const trained = new Map();
+    // The questions are about the model that this chapter would train itself.
+    const isUsual = ({ parameters }) =>
+        hasParameters(parameters, page.experiment("train").schema, SENTENCES, "text");
     let training = null;
     const progress = createProgress(alert, () => `/api/runs/${training.id}`);
     const trainNote = h(
@@ -92,10 +105,13 @@ export function mount(root, page) {
             );
             if (mine !== newest) return undefined;
             alert.clear();
-            answer.show(predictions[0], classes);
+            const { parameters } = trained.get(id);
+            answer.show(predictions[0], classes, parameters, known.hasAttention(parameters.model));
+            questions.update({ text: sentence, ...predictions[0] }, trained.get(id));
             // The words alone are too many for the model; punctuation marks, which also count, would only add to them.
-            const isCut = sentence.split(/\s+/).length > lengths.get(id);
-            cutNote.textContent = isCut ? `This model reads the first ${lengths.get(id)} words and punctuation marks of a text.` : "";
+            const length = parameters.sequence_length;
+            const isCut = sentence.split(/\s+/).length > length;
+            cutNote.textContent = isCut ? `This model reads the first ${length} words and punctuation marks of a text.` : "";
             remember();
         } catch (error) {
             if (mine === newest) alert.show(error);
@@ -111,12 +127,14 @@ export function mount(root, page) {
         ]);
         const texts = new Set(datasets.filter((one) => one.kind === "text").map((one) => one.name));
         const models = runs.filter((run) => texts.has(run.parameters.task));
-        models.forEach((run) => lengths.set(run.id, run.parameters.sequence_length));
+        models.forEach((run) => trained.set(run.id, run));
         replaceChildren(
             choice,
             models.map((run) => h("option", { value: run.id }, describe(run, known))),
         );
-        if (models.some((run) => run.id === wanted)) choice.value = wanted;
+        const isQuestion = QUESTIONS.some(({ settings }) => settings.text === text.value);
+        const first = models.find((run) => run.id === wanted) ?? (isQuestion && models.find(isUsual));
+        if (first) choice.value = first.id;
         return models.length;
     }
 
@@ -163,6 +181,7 @@ export function mount(root, page) {
         ),
         controls,
         cutNote,
+        questions.answer,
         answer.element,
         h(
             "section",
@@ -176,6 +195,7 @@ export function mount(root, page) {
                 ", such as real product reviews, and choose that run above.",
             ),
         ),
+        questions.element,
     );
     start();
 }
@@ -201,6 +221,7 @@ function createAnswer(page) {
         maxCellHeight: 34,
         signal: page.signal,
     });
+    const padded = h("div");
     const headBlock = h("div", null, layerRow, heatmap.element);
     const element = h(
         "div",
@@ -211,6 +232,8 @@ function createAnswer(page) {
         wordKey(["top", "unknown"]),
         words,
         headBlock,
+        h("h2", null, "What it read"),
+        padded,
     );
     let shown = null;
 
@@ -236,8 +259,9 @@ function createAnswer(page) {
         clear() {
             element.hidden = true;
         },
-        show(prediction, classes = []) {
+        show(prediction, classes, { sequence_length: length }, isMean) {
             shown = prediction;
+            replaceChildren(padded, drawPadded(prediction.tokens, length, isMean ? "mean" : "last real step"));
             element.hidden = false;
             label.textContent = `${classText(prediction.label)}: ${percent(Math.max(...prediction.probabilities))}`;
             replaceChildren(
@@ -269,3 +293,51 @@ function createAnswer(page) {
 
 // Data sets often number their classes; the names of the reviews' classes need no explanation.
 const classText = (name) => (/^\d+$/.test(String(name)) ? `class ${name}` : String(name));
+
+const sure = ({ label, probabilities }) => `${label}, ${percent(Math.max(...probabilities))}`;
+
+const QUESTIONS = [
+    {
+        question: "the words stand in another order?",
+        settings: { text: "wonderful was acting the" },
+        claim: "The answer is the same as for \u201cthe acting was wonderful\u201d: positive.",
+        check: (prediction) => ({ shown: prediction.label === "positive", measured: sure(prediction) }),
+    },
+    {
+        question: "no word decides?",
+        settings: { text: "the acting was" },
+        claim: "The model is sure of an answer all the same, above 90 %: it was never shown a sentence without one.",
+        check: (prediction) => ({
+            shown: Math.max(...prediction.probabilities) > 0.9,
+            measured: sure(prediction),
+            why: "Another seed may be less sure, or sure of the opposite.",
+        }),
+    },
+    {
+        question: "the deciding word is one that it never saw?",
+        settings: { text: "the acting was sublime" },
+        claim: "It takes \u201csublime\u201d for the unknown word, as it would any other, so its answer says nothing about this one.",
+        check: (prediction) => ({ shown: prediction.unknown[3] === true, measured: sure(prediction) }),
+    },
+    {
+        question: "somebody writes \u201cnot wonderful\u201d?",
+        settings: { text: "the acting was not wonderful" },
+        claim: "It answers positive: it does not know \u201cnot\u201d, and does know \u201cwonderful\u201d.",
+        check: (prediction) => ({
+            shown: prediction.label === "positive",
+            measured: sure(prediction),
+            why: prediction.label === "positive" ? "" : "The unknown word was never trained, and with this seed it happens to count as a bad one.",
+        }),
+    },
+    {
+        question: "the deciding word comes after the last step?",
+        settings: {
+            text: "we saw this film last night and the acting of the whole cast in it was from the first scene to the end really wonderful",
+        },
+        claim: "The model does not read it, and the answer rests on words that decide nothing.",
+        check: (prediction) => ({
+            shown: !prediction.tokens.includes("wonderful"),
+            measured: `${prediction.tokens.length} words read; ${sure(prediction)}`,
+        }),
+    },
+];
