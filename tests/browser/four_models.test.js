@@ -319,3 +319,14 @@ test("a question's link sets the models and parameters, and its claim is checked
     assert.deepEqual(faults, []);
     await close();
 });
+
+test("eight seeds fit on a laptop's screen without scrolling sideways", async () => {
+    const short = "width=4&sequence_length=4&train_examples=20&test_examples=10&epochs=1";
+    const { page, faults, close } = await lab.open(`#four-models?${short}&models=rnn,unordered&seeds=0,1,2,3,4,5,6,7&mask=causal`);
+    await train(page).click();
+    await eventually(async () => isFilled(await readTable(page, caption)), "the table");
+    const table = page.getByRole("group", { name: caption });
+    assert.ok(await table.evaluate((one) => one.scrollWidth <= one.clientWidth), "nothing is cut off");
+    assert.deepEqual(faults, []);
+    await close();
+});

@@ -6,6 +6,11 @@ import { h, oncePerFrame, replaceChildren } from "./dom.js";
 import { fixed, integer, seconds } from "./format.js";
 import { createTable } from "./table.js";
 
+// With more seeds than these the columns stand closer, so that eight still fit on a laptop's screen.
+const SEEDS_WITH_ROOM = 4;
+
+const seedCountOf = (comparison) => comparison.rows[0]?.accuracies.length ?? 0;
+
 // brief: leaves out parameters and time, so that two tables fit side by side.
 // Returns { element, begin(comparison), rows(comparison), run(entries), epoch(runId, row) }, where entries are those of
 // followComparison.
@@ -27,7 +32,7 @@ export function createComparisonTable(caption, { brief = false } = {}) {
     }
 
     function createColumns() {
-        const seedCount = comparison.rows[0]?.accuracies.length ?? 0;
+        const seedCount = seedCountOf(comparison);
         return [
             { label: "model", cell: (row) => row.label },
             ...Array.from({ length: seedCount }, (_, index) => ({
@@ -50,6 +55,7 @@ export function createComparisonTable(caption, { brief = false } = {}) {
         if (!comparison) return;
         if (!table) {
             table = createTable({ caption, columns: createColumns(), cards: true });
+            table.element.classList.toggle("dense", seedCountOf(comparison) > SEEDS_WITH_ROOM);
             replaceChildren(element, table.element);
         }
         table.update(comparison.rows.map((row, index) => ({ ...row, index })));
