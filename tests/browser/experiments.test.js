@@ -113,6 +113,56 @@ test("attention step by step: a reader edits the mask cell by cell, and the addr
     await close();
 });
 
+test("attention step by step: each step lights its part of the line, and the forms are a switch", async () => {
+    const { page, faults, close } = await lab.open("#attention-steps");
+    await page.locator(".stage").waitFor();
+    const lit = () =>
+        page.locator(".one-line [aria-current]").evaluateAll((parts) => parts.map((one) => one.textContent).join(" "));
+    const formOnView = () => page.locator(".attention-forms [aria-current]").allTextContents();
+    assert.equal(await lit(), "Q K V");
+    await readHeatmap(page, "h (input)", 0, 0);
+    for (const expected of ["QKT", "dk", "", "softmax", "V"]) {
+        await page.getByRole("button", { name: "Forward" }).focus();
+        await page.keyboard.press("Enter");
+        assert.equal(await lit(), expected);
+    }
+    await page.locator(".one-line msqrt").click();
+    assert.equal(await page.locator(".step-tabs [aria-current]").textContent(), "3. Scale");
+    assert.deepEqual(await formOnView(), ["Encoder"]);
+    await page.getByRole("link", { name: "Decoder", exact: true }).click();
+    await eventually(async () => (await formOnView())[0] === "Decoder", "the decoder");
+    await page.getByRole("button", { name: "4. Mask" }).click();
+    assert.equal(await lit(), "+M");
+    // Of the 16 pairs the causal mask removes six.
+    assert.equal(await page.locator(".graph-arrow").count(), 10);
+    assert.equal(await page.locator(".graph-masked").count(), 6);
+    await page.getByLabel("Arrows into").selectOption("token 1");
+    assert.equal(await page.locator(".graph-masked").count(), 2);
+    await page.getByText("The graph in words").click();
+    const words = await page.locator(".attention-graph li").allTextContents();
+    assert.match(words.join(), /^token 1 hears token 0 \(0\.\d{3}\), token 1 \(0\.\d{3}\)\. The mask removes token 2, token 3\.$/);
+    await assertAccessible(page, "the graph");
+    await page.getByRole("link", { name: "Cross-attention", exact: true }).click();
+    await eventually(async () => (await formOnView())[0] === "Cross-attention", "cross-attention");
+    assert.equal(await page.locator(".graph-arrow").count(), 6);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
+test("attention step by step: the variances of the notebook are a table, and the keys have names", async () => {
+    const { page, faults, close } = await lab.open("#attention-steps?preset=causal-head");
+    const rows = await readTable(page, "Variances of drawn queries");
+    assert.deepEqual(
+        rows.slice(1).map((row) => row[1]),
+        ["1.07", "1.0449", "17.469", "1.0918"],
+    );
+    await page.getByLabel("Preset").selectOption("worked");
+    await page.locator(".graph-text", { hasText: "equal to the query" }).waitFor();
+    assert.equal(await page.locator("caption", { hasText: "Variances" }).isVisible(), false);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("the running average: three ways give one result", async () => {
     const { page, faults, close } = await lab.open("#running-average");
     await eventually(async () => (await verdicts(page))[0] === "yes", "agreement");

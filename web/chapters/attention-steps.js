@@ -1,6 +1,7 @@
 // Attention taken apart: queries and keys give scores, which are scaled, masked, and turned by a softmax into the weights
 // that average the values. The page shows one step at a time, and for each cell the arithmetic behind it.
 
+import { createAttentionGraph } from "../shared/attention-graph.js";
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h, replaceChildren } from "../shared/dom.js";
@@ -9,12 +10,16 @@ import { displayedFormula } from "../shared/formula.js";
 import { createHeatmap } from "../shared/heatmap.js";
 import { createMaskEditor } from "../shared/mask-editor.js";
 import { createMatrixEditor } from "../shared/matrix-editor.js";
+import { createForms } from "./attention-steps-forms.js";
+import { createOneLine } from "./attention-steps-formula.js";
+import { createVariances } from "./attention-steps-variances.js";
 
 const GIVEN = "given";
 const EDITABLE = ["q", "k", "v"];
 // The parameters that each preset is drawn from.
 const DRAWN_FROM = { drawn: ["seed", "tokens", "width"], "causal-head": ["seed"], worked: [], given: [] };
 const NAMES = {
+    input: "h (input)",
     q: "Q (queries)",
     k: "K (keys)",
     v: "V (values)",
@@ -25,6 +30,7 @@ const NAMES = {
     output: "output",
 };
 const AXES = {
+    input: ["token", "channel"],
     q: ["query", "dimension"],
     k: ["key", "dimension"],
     v: ["key", "dimension"],
@@ -53,8 +59,8 @@ const STEPS = [
     {
         name: "Q, K, V",
         formula: '<mi>Q</mi><mo>,</mo><mspace width="0.4em"/><mi>K</mi><mo>,</mo><mspace width="0.4em"/><mi>V</mi>',
-        text: "Every position comes with three vectors: a query says what it is looking for, a key what it offers, a value what it hands over. In a model all three are learnt linear maps of the same input; with queries from one sequence and keys and values from another it is called cross-attention.",
-        show: ["q", "k", "v"],
+        text: "Each position of the input h gets three vectors by three learnt linear maps: a query says what it is looking for, a key what it offers, a value what it hands over. The presets worked and given begin with Q, K and V themselves.",
+        show: ["input", "q", "k", "v"],
         sources: () => ({}),
         cell: () => "",
     },
@@ -141,6 +147,21 @@ export function mount(root, page) {
         EDITABLE.map((name) => editors[name].element),
     );
     const expectations = createExpectations(CLAIMS);
+    const graph = createAttentionGraph();
+    const forms = createForms();
+    const variances = createVariances();
+    const notes = h("div", { class: "step-notes", role: "status" });
+    const after = h(
+        "div",
+        { hidden: true },
+        graph.element,
+        h(
+            "p",
+            null,
+            "The examples of a batch never talk: each has a graph of its own, and no arrow leads from one to another.",
+        ),
+        variances.element,
+    );
     let panel = null;
     let lastResult = null;
     const { properties } = page.experiment("attention-steps").schema;
@@ -217,6 +238,18 @@ export function mount(root, page) {
             lastResult = result;
             switches.show(run.parameters, [result.q.length, result.k.length]);
             stage.show(result, run);
+            forms.show(result, run);
+            replaceChildren(
+                notes,
+                result.notes.map((note) => h("p", null, note)),
+            );
+            graph.show(result.weights, {
+                queries: result.query_labels,
+                keys: result.key_labels,
+                isMasked: (query, key) => isHidden(run, query, key),
+            });
+            variances.show(result.variance);
+            after.hidden = false;
             expectations.update({ result, run });
         },
     });
@@ -228,8 +261,11 @@ export function mount(root, page) {
             { class: "lead" },
             "Five small operations, nothing else. Step through them, switch the scale and the mask, or type your own numbers; the arithmetic of the cell under the pointer or the cursor is written out below it.",
         ),
+        forms.element,
         panel.element,
         stage.element,
+        notes,
+        after,
         expectations.element,
     );
 }
@@ -332,6 +368,7 @@ function createStage(page, onStep) {
     const forward = h("button", { type: "button", class: "primary", onclick: () => go(step + 1) }, "Forward \u2192");
     const text = h("p");
     const formulaSlot = h("div");
+    const oneLine = createOneLine((target) => go(target));
     const matrices = h("div", { class: "matrices" });
     const arithmetic = h("p", { class: "arithmetic", "aria-live": "polite" });
     const sums = h("p", { class: "hint" });
@@ -348,6 +385,7 @@ function createStage(page, onStep) {
             ),
             h("div", { class: "step-buttons" }, back, forward),
         ),
+        oneLine.element,
         h("div", { class: "step-text" }, formulaSlot, text),
         matrices,
         arithmetic,
@@ -372,8 +410,12 @@ function createStage(page, onStep) {
         ]),
     );
 
+    // A preset that begins with Q, K and V has no input.
+    const namesOf = ({ show }) => show.filter((name) => shown.result[name]);
+
     function explain(name, row, column) {
-        const { show, sources, cell } = STEPS[step];
+        const { sources, cell } = STEPS[step];
+        const show = namesOf(STEPS[step]);
         if (name !== show.at(-1)) return;
         arithmetic.textContent = cell(shown.result, row, column, shown.run);
         const marks = step > 0 ? { ...sources(row, column), [name]: { row, column } } : {};
@@ -398,17 +440,22 @@ function createStage(page, onStep) {
         forward.disabled = step === STEPS.length - 1;
         text.textContent = current.text;
         replaceChildren(formulaSlot, displayedFormula(current.formula));
+        oneLine.show(step, {
+            isMasked: shown.run.parameters.mask === "causal" || Boolean(shown.run.parameters.mask_matrix),
+            isScaled: shown.run.parameters.scale !== false,
+        });
+        const show = namesOf(current);
         replaceChildren(
             matrices,
-            current.show.map((name) => h("div", { class: "matrix-card" }, heatmaps[name].element)),
+            show.map((name) => h("div", { class: "matrix-card" }, heatmaps[name].element)),
         );
-        for (const name of current.show) {
+        for (const name of show) {
             heatmaps[name].setTitle(`${NAMES[name]}, ${result[name].length} \u00d7 ${result[name][0].length}`);
             heatmaps[name].setMatrix(result[name], {
                 isMasked: (row, column) => name === "masked" && isHidden(shown.run, row, column),
             });
         }
-        explain(current.show.at(-1), 0, 0);
+        explain(show.at(-1), 0, 0);
         sums.textContent =
             current.name === "Softmax"
                 ? `Row sums: ${result.row_sums.map((value) => fixed(value, 4)).join(", ")}${result.row_sums.includes(0) ? ". A row of zeros: its query may not see any key." : ""}`
