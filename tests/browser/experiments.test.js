@@ -163,6 +163,21 @@ test("attention step by step: the variances of the notebook are a table, and the
     await close();
 });
 
+test("attention step by step: each question sets the parameters, and its claim holds", async () => {
+    const { page, faults, close } = await lab.open("#attention-steps");
+    const verdict = (index) => page.locator(".questions .verdict").nth(index).textContent();
+    const links = page.locator(".questions a");
+    await links.first().waitFor();
+    const count = await links.count();
+    assert.ok(count >= 3 && count <= 5);
+    for (let index = 0; index < count; index += 1) {
+        await links.nth(index).click();
+        await eventually(async () => (await verdict(index)) === "yes", `the claim of question ${index}`);
+    }
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("the running average: three ways give one result", async () => {
     const { page, faults, close } = await lab.open("#running-average");
     await eventually(async () => (await verdicts(page))[0] === "yes", "agreement");

@@ -10,8 +10,10 @@ import { displayedFormula } from "../shared/formula.js";
 import { createHeatmap } from "../shared/heatmap.js";
 import { createMaskEditor } from "../shared/mask-editor.js";
 import { createMatrixEditor } from "../shared/matrix-editor.js";
+import { createQuestions } from "../shared/questions.js";
 import { createForms } from "./attention-steps-forms.js";
 import { createOneLine } from "./attention-steps-formula.js";
+import { QUESTIONS } from "./attention-steps-questions.js";
 import { createVariances } from "./attention-steps-variances.js";
 
 const GIVEN = "given";
@@ -151,6 +153,11 @@ export function mount(root, page) {
     const forms = createForms();
     const variances = createVariances();
     const notes = h("div", { class: "step-notes", role: "status" });
+    const questions = createQuestions(page, {
+        chapter: "attention-steps",
+        experiment: "attention-steps",
+        questions: QUESTIONS,
+    });
     const after = h(
         "div",
         { hidden: true },
@@ -251,6 +258,7 @@ export function mount(root, page) {
             variances.show(result.variance);
             after.hidden = false;
             expectations.update({ result, run });
+            questions.update(result, run);
         },
     });
     panel.element.querySelector(".form").append(switches.element, switches.maskElement, editorBlock);
@@ -263,10 +271,12 @@ export function mount(root, page) {
         ),
         forms.element,
         panel.element,
+        questions.answer,
         stage.element,
         notes,
         after,
         expectations.element,
+        questions.element,
     );
 }
 
