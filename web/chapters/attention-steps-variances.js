@@ -1,7 +1,7 @@
 // Why the scores are divided by the root of d_k, in four numbers: the variances of drawn queries, keys and their scores.
 
 import { h } from "../shared/dom.js";
-import { compact } from "../shared/format.js";
+import { fixed } from "../shared/format.js";
 import { createTable } from "../shared/table.js";
 
 const ROWS = [
@@ -18,7 +18,7 @@ export function createVariances() {
         caption: "Variances of drawn queries and keys, and of their scores",
         columns: [
             { label: "of", cell: ({ name }) => name },
-            { label: "variance", numeric: true, cell: ({ member }) => compact(shown[member], 5) },
+            { label: "variance", numeric: true, cell: ({ member }) => fixed(shown[member], shown[member] < 10 ? 4 : 3) },
             { label: "why", cell: ({ why }) => why },
         ],
     });

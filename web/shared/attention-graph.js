@@ -5,9 +5,8 @@ import { h, replaceChildren, svg, uniqueId } from "./dom.js";
 import { fixed } from "./format.js";
 
 const LARGEST = 16;
-const WIDTH = 460;
-const LEFT = 150;
-const RIGHT = 310;
+const BETWEEN = 170;
+const LETTER = 7.6;
 const TOP = 42;
 const SPACING = 34;
 const RADIUS = 6;
@@ -15,6 +14,8 @@ const THICKEST = 9;
 // Thinner arrows would vanish, though a weight that small still counts.
 const THINNEST = 0.4;
 
+// The room for the names beside a column of tokens, which is never less than its heading needs.
+const roomFor = (names) => 2 * RADIUS + 6 + LETTER * Math.max(12, ...names.map((name) => name.length));
 const place = (index, count, most) => TOP + (index + (most - count) / 2) * SPACING;
 const list = (parts) => (parts.length > 0 ? parts.join(", ") : "no key");
 
@@ -54,16 +55,16 @@ export function createAttentionGraph() {
     );
     let shown = null;
 
-    function arrow(query, key, most, heads) {
+    function arrow(query, key, most, left, heads) {
         const { weights, labels, isMasked } = shown;
         const masked = isMasked(query, key);
         const weight = weights[query][key];
         if (!masked && !(weight > 0)) return null;
         return svg("line", {
             class: masked ? "graph-masked" : "graph-arrow",
-            x1: LEFT + RADIUS,
+            x1: left + RADIUS,
             y1: place(key, labels.keys.length, most),
-            x2: RIGHT - RADIUS - 3,
+            x2: left + BETWEEN - RADIUS - 3,
             y2: place(query, labels.queries.length, most),
             "stroke-width": masked ? 1 : Math.max(THINNEST, THICKEST * weight),
             "marker-end": `url(#${masked ? heads.masked : heads.arrow})`,
@@ -91,18 +92,20 @@ export function createAttentionGraph() {
 
     function draw() {
         const { labels } = shown;
+        const left = roomFor(labels.keys);
+        const right = left + BETWEEN;
         const most = Math.max(labels.queries.length, labels.keys.length);
         const chosen = choice.value === "" ? labels.queries.map((_, index) => index) : [Number(choice.value)];
         tooLarge.hidden = most <= LARGEST;
         const heads = { arrow: uniqueId("arrow"), masked: uniqueId("arrow") };
-        const arrows = chosen.flatMap((query) => labels.keys.map((_, key) => arrow(query, key, most, heads)));
+        const arrows = chosen.flatMap((query) => labels.keys.map((_, key) => arrow(query, key, most, left, heads)));
         const sentences = chosen.map((query) => sentence(query, shown.weights[query], labels, shown.isMasked));
         const drawing =
             most <= LARGEST || chosen.length === 1
                 ? svg(
                       "svg",
                       {
-                          viewBox: `0 0 ${WIDTH} ${TOP + most * SPACING}`,
+                          viewBox: `0 0 ${right + roomFor(labels.queries)} ${TOP + most * SPACING}`,
                           role: "img",
                           "aria-label": `Arrows from ${labels.keys.length} keys to ${labels.queries.length} queries. The graph in words follows.`,
                       },
@@ -110,8 +113,8 @@ export function createAttentionGraph() {
                       // What counts is drawn over what is removed.
                       arrows.filter((one) => one?.classList.contains("graph-masked")),
                       arrows.filter((one) => one?.classList.contains("graph-arrow")),
-                      nodes(labels.keys, LEFT, most, "end", "keys, values"),
-                      nodes(labels.queries, RIGHT, most, "start", "queries"),
+                      nodes(labels.keys, left, most, "end", "keys, values"),
+                      nodes(labels.queries, right, most, "start", "queries"),
                   )
                 : null;
         replaceChildren(picture, drawing);
