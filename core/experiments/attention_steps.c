@@ -1,81 +1,84 @@
 /* attention-steps: softmax(Q K^T / sqrt(d_k)) V, one step at a time (Vaswani et al. 2017, section 3.2.1).
  *
- * A preset chooses Q, K and V. The steps then follow in the order of the formula, and the result contains
- * every intermediate matrix. */
+ * This file has the parameters and their checks. attention_steps_inputs.c makes Q, K and V,
+ * attention_head_steps.c takes the steps of a head, attention_steps_report.c writes all matrices. */
+#include "core/experiments/attention_steps_inputs.h"
+#include "core/experiments/attention_steps_report.h"
+#include "core/experiments/attention_variances.h"
 #include "core/experiments/experiments.h"
-#include "core/math/arena.h"
 #include "core/math/matrix.h"
-#include "core/math/softmax.h"
 #include "core/model/choices.h"
-#include "core/random/torch_init.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { SIDE_MAXIMUM = 512 };
+enum { SIDE_MAXIMUM = 512, BATCH_MAXIMUM = 64 };
 
 /* The first self-attention example of the lecture notebook. */
-enum { HEAD_BATCH = 4, HEAD_TOKENS = 8, HEAD_INPUT_WIDTH = 32, HEAD_WIDTH = 16, HEAD_SEED = 1337 };
+enum { HEAD_BATCH = 4, HEAD_TOKENS = 8, HEAD_WIDTH = 32, HEAD_SIZE = 16, HEAD_SEED = 1337 };
 
-static const char *const presets[] = {"drawn", "worked", "causal-head", "given", NULL};
+static const char *const mask_fills[] = {"minus-infinity", "zero", NULL};
+static const char *const softmax_axes[] = {"keys", "queries", NULL};
+static const char *const zero_choices[] = {"none", "q", "k", "v", NULL};
+
+#define SIZE_PARAMETER(word, words, sentence, cost_kind, least, most, usual, note)                           \
+    {                                                                                                        \
+        .name = word, .type = PARAMETER_INTEGER, .cost = cost_kind, .title = words, .meaning = sentence,     \
+        .minimum = least, .maximum = most, .default_number = usual, .default_depends = true,                 \
+        .default_note = note                                                                                 \
+    }
+#define MATRIX_PARAMETER(word, words, sentence)                                                              \
+    {                                                                                                        \
+        .name = word, .type = PARAMETER_MATRIX, .cost = PARAMETER_COST_NONE, .title = words,                 \
+        .meaning = sentence, .length_maximum = SIDE_MAXIMUM                                                  \
+    }
 
 static const struct parameter_declaration declarations[] = {
     {.name = "preset",
      .type = PARAMETER_CHOICE,
      .title = "Preset",
-     .meaning = "Where Q, K and V come from: projections of drawn tokens, one query and three keys to follow "
-                "by hand, a causal head over eight drawn tokens, or matrices of your own.",
-     .choices = presets,
+     .meaning =
+         "Where Q, K and V come from: maps of drawn tokens, one query and three keys to follow by hand, a "
+         "causal head over eight drawn tokens, or matrices of your own.",
+     .choices = attention_steps_presets,
      .default_text = "drawn",
      .default_depends = true,
-     .default_note = "given if q, k or v is given"},
+     .default_note = "given if h, q, k or v is given"},
     {.name = "seed",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
      .title = "Seed",
-     .meaning = "Seed of torch's stream, for the presets drawn and causal-head.",
+     .meaning = "Seed of torch's stream, for all that is drawn.",
      .maximum = SEED_MAXIMUM,
      .default_depends = true,
      .default_note = "causal-head: 1337"},
-    {.name = "tokens",
-     .type = PARAMETER_INTEGER,
-     .cost = PARAMETER_COST_LENGTH,
-     .title = "Tokens",
-     .meaning = "The number of tokens in the preset drawn.",
-     .minimum = 1,
-     .maximum = SIDE_MAXIMUM,
-     .default_number = 4,
-     .default_depends = true,
-     .default_note = "drawn only"},
-    {.name = "width",
-     .type = PARAMETER_INTEGER,
-     .cost = PARAMETER_COST_WIDTH,
-     .title = "Width",
-     .meaning = "The width of a token, and d_k, in the preset drawn.",
-     .minimum = 1,
-     .maximum = SIDE_MAXIMUM,
-     .default_number = 8,
-     .default_depends = true,
-     .default_note = "drawn only"},
-    {.name = "q",
-     .type = PARAMETER_MATRIX,
-     .cost = PARAMETER_COST_NONE,
-     .title = "Q",
-     .meaning = "The queries, one per row; only for the preset given.",
-     .length_maximum = SIDE_MAXIMUM},
-    {.name = "k",
-     .type = PARAMETER_MATRIX,
-     .cost = PARAMETER_COST_NONE,
-     .title = "K",
-     .meaning = "The keys, one per row, as wide as the queries; only for the preset given.",
-     .length_maximum = SIDE_MAXIMUM},
-    {.name = "v",
-     .type = PARAMETER_MATRIX,
-     .cost = PARAMETER_COST_NONE,
-     .title = "V",
-     .meaning = "The values, one row for each key; only for the preset given.",
-     .length_maximum = SIDE_MAXIMUM},
+    SIZE_PARAMETER("batch", "Batch", "The number of drawn examples.", PARAMETER_COST_EXAMPLES, 1,
+                   BATCH_MAXIMUM, 1, "causal-head: 4"),
+    SIZE_PARAMETER("example", "Example", "The example of the batch that is shown, from 0.",
+                   PARAMETER_COST_NONE, 0, BATCH_MAXIMUM - 1, 0, NULL),
+    SIZE_PARAMETER("tokens", "Tokens", "The number of drawn tokens.", PARAMETER_COST_LENGTH, 1, SIDE_MAXIMUM,
+                   4, "causal-head: 8"),
+    SIZE_PARAMETER("width", "Width", "The width of a drawn token: its channels.", PARAMETER_COST_WIDTH, 1,
+                   SIDE_MAXIMUM, 8, "causal-head: 32"),
+    SIZE_PARAMETER("heads", "Heads", "Several heads are those of the lab's MultiHeadAttention.",
+                   PARAMETER_COST_NONE, 1, ATTENTION_STEPS_MAXIMUM_HEADS, 1, NULL),
+    SIZE_PARAMETER("head_size", "Head size", "The width of a head's queries, keys and values: d_k.",
+                   PARAMETER_COST_WIDTH, 1, SIDE_MAXIMUM, 8,
+                   "drawn: the width divided by the heads; causal-head: 16"),
+    SIZE_PARAMETER(
+        "context_tokens", "Context tokens",
+        "Cross-attention: keys and values come from a second sequence of so many drawn tokens. 0: from "
+        "the tokens themselves.",
+        PARAMETER_COST_LENGTH, 0, SIDE_MAXIMUM, 0, NULL),
+    MATRIX_PARAMETER("h", "h", "The tokens, one per row; only for the preset given, in place of q, k and v."),
+    MATRIX_PARAMETER("w_q", "W_q",
+                     "The map to the queries, as nn.Linear has it: heads * head_size rows, a column "
+                     "for each channel. Drawn if it is not given."),
+    MATRIX_PARAMETER("w_k", "W_k", "The map to the keys, likewise."),
+    MATRIX_PARAMETER("w_v", "W_v", "The map to the values, likewise."),
+    MATRIX_PARAMETER("q", "Q", "The queries, one per row; only for the preset given."),
+    MATRIX_PARAMETER("k", "K", "The keys, one per row, as wide as the queries; only for the preset given."),
+    MATRIX_PARAMETER("v", "V", "The values, one row for each key; only for the preset given."),
     {.name = "mask",
      .type = PARAMETER_CHOICE,
      .title = "Mask",
@@ -83,7 +86,7 @@ static const struct parameter_declaration declarations[] = {
      .choices = model_choices_masks,
      .default_text = "none",
      .default_depends = true,
-     .default_note = "causal-head: causal"},
+     .default_note = "causal-head: causal, unless attention crosses"},
     {.name = "mask_matrix",
      .type = PARAMETER_MATRIX,
      .cost = PARAMETER_COST_NONE,
@@ -98,13 +101,40 @@ static const struct parameter_declaration declarations[] = {
      .default_number = 1,
      .default_depends = true,
      .default_note = "causal-head: false"},
+    {.name = "mask_fill",
+     .type = PARAMETER_CHOICE,
+     .title = "Mask fill",
+     .meaning =
+         "What a hidden score becomes. zero multiplies the scores by a triangle of ones and zeros, a common "
+         "mistake.",
+     .choices = mask_fills,
+     .default_text = "minus-infinity"},
+    {.name = "softmax_over",
+     .type = PARAMETER_CHOICE,
+     .title = "Softmax over",
+     .meaning = "The axis of the softmax; the queries are the wrong one.",
+     .choices = softmax_axes,
+     .default_text = "keys"},
+    {.name = "blend",
+     .type = PARAMETER_REAL,
+     .cost = PARAMETER_COST_NONE,
+     .title = "Blend",
+     .meaning = "The scores are multiplied by it: 0 is a plain average of what a query may see.",
+     .maximum = 1,
+     .default_number = 1},
+    {.name = "swap",
+     .type = PARAMETER_BOOLEAN,
+     .title = "Swap Q and K",
+     .meaning = "Whether the queries and the keys change places."},
+    {.name = "zero",
+     .type = PARAMETER_CHOICE,
+     .title = "Zero",
+     .meaning = "Which of Q, K and V is all zeros.",
+     .choices = zero_choices,
+     .default_text = "none"},
 };
 
 enum { DECLARATION_COUNT = sizeof declarations / sizeof declarations[0] };
-
-static bool is_preset(const struct parameter_set *set, const char *preset) {
-    return strcmp(parameter_text(set, "preset"), preset) == 0;
-}
 
 static void default_text(struct parameter_set *set, const char *name, const char *value,
                          struct parameter_faults *faults) {
@@ -118,24 +148,56 @@ static void default_integer(struct parameter_set *set, const char *name, int64_t
         parameter_set_integer(set, (size_t)parameter_find(set, name), value, faults);
 }
 
+/* The sizes of drawn tokens. */
+static void complete_drawn(struct parameter_set *set, bool is_notebook, struct parameter_faults *faults) {
+    default_integer(set, "batch", is_notebook ? HEAD_BATCH : 1, faults);
+    default_integer(set, "example", 0, faults);
+    default_integer(set, "tokens", is_notebook ? HEAD_TOKENS : 4, faults);
+    default_integer(set, "width", is_notebook ? HEAD_WIDTH : 8, faults);
+}
+
+/* The width of a head: as the given map has it, or as the width divides. */
+static int64_t usual_head_size(const struct parameter_set *set, int64_t width, bool is_notebook) {
+    static const char *const maps[] = {"w_q", "w_k", "w_v"};
+    int64_t heads = parameter_integer(set, "heads");
+    for (size_t i = 0; i < 3; i++)
+        if (parameter_is_set(set, maps[i]))
+            width = (int64_t)parameter_value(set, maps[i])->rows, is_notebook = false;
+    if (is_notebook && heads == 1)
+        return HEAD_SIZE;
+    return width / heads > 0 ? width / heads : 1;
+}
+
+static bool has_maps(const struct parameter_set *set) {
+    enum attention_steps_preset preset = attention_steps_preset_of(set);
+    return preset == PRESET_DRAWN || preset == PRESET_CAUSAL_HEAD || parameter_is_set(set, "h");
+}
+
 static bool complete(struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults,
                      struct error *error) {
     (void)memory_limit_bytes;
     (void)data;
     (void)error;
-    bool any_given = parameter_is_set(set, "q") || parameter_is_set(set, "k") || parameter_is_set(set, "v");
+    bool any_given = parameter_is_set(set, "q") || parameter_is_set(set, "k") || parameter_is_set(set, "v") ||
+                     parameter_is_set(set, "h");
     default_text(set, "preset", any_given ? "given" : "drawn", faults);
-    bool head = is_preset(set, "causal-head"), drawn = is_preset(set, "drawn");
-    if (drawn) {
-        default_integer(set, "tokens", 4, faults);
-        default_integer(set, "width", 8, faults);
+    enum attention_steps_preset preset = attention_steps_preset_of(set);
+    bool is_notebook = preset == PRESET_CAUSAL_HEAD;
+    if (is_notebook || preset == PRESET_DRAWN)
+        complete_drawn(set, is_notebook, faults);
+    if (has_maps(set)) {
+        default_integer(set, "seed", is_notebook ? HEAD_SEED : 0, faults);
+        default_integer(set, "heads", 1, faults);
+        default_integer(set, "context_tokens", 0, faults);
+        int64_t width = parameter_is_set(set, "h") ? (int64_t)parameter_value(set, "h")->columns
+                                                   : parameter_integer(set, "width");
+        default_integer(set, "head_size", usual_head_size(set, width, is_notebook), faults);
     }
-    if (drawn || head)
-        default_integer(set, "seed", head ? HEAD_SEED : 0, faults);
-    default_text(set, "mask", head ? "causal" : "none", faults);
+    bool is_cross = parameter_is_set(set, "context_tokens") && parameter_integer(set, "context_tokens") > 0;
+    default_text(set, "mask", is_notebook && !is_cross ? "causal" : "none", faults);
     if (!parameter_is_set(set, "scale"))
-        parameter_set_boolean(set, (size_t)parameter_find(set, "scale"), !head, faults);
+        parameter_set_boolean(set, (size_t)parameter_find(set, "scale"), !is_notebook, faults);
     return true;
 }
 
@@ -146,39 +208,44 @@ static bool has_fault(const struct parameter_faults *faults, const char *field) 
     return false;
 }
 
-/* The sizes that the preset and the parameters determine; key_width is d_k. */
-struct sizes {
-    size_t queries, keys, key_width, value_width;
-};
-
-static struct sizes sizes_of(const struct parameter_set *set) {
-    if (is_preset(set, "worked"))
-        return (struct sizes){1, 3, 4, 2};
-    if (is_preset(set, "causal-head"))
-        return (struct sizes){HEAD_TOKENS, HEAD_TOKENS, HEAD_WIDTH, HEAD_WIDTH};
-    if (is_preset(set, "given"))
-        return (struct sizes){parameter_value(set, "q")->rows, parameter_value(set, "k")->rows,
-                              parameter_value(set, "q")->columns, parameter_value(set, "v")->columns};
-    size_t tokens = (size_t)parameter_integer(set, "tokens"), width = (size_t)parameter_integer(set, "width");
-    return (struct sizes){tokens, tokens, width, width};
+static void refuse(const struct parameter_set *set, const char *name, const char *why,
+                   struct parameter_faults *faults) {
+    if (parameter_is_set(set, name))
+        parameter_faults_add(faults, name, "%s; the preset is %s", why, parameter_text(set, "preset"));
 }
 
-/* Checks q, k and v. Returns false if the preset needs them and one is missing. */
-static bool validate_matrices(const struct parameter_set *set, struct parameter_faults *faults) {
+/* A parameter that the preset does not use is a mistake, not something to ignore. */
+static void refuse_unused(const struct parameter_set *set, struct parameter_faults *faults) {
+    static const char *const drawn[] = {"batch", "example", "tokens", "width"};
+    static const char *const mapped[] = {"seed", "heads", "head_size", "context_tokens", "w_q", "w_k", "w_v"};
+    enum attention_steps_preset preset = attention_steps_preset_of(set);
+    bool is_drawn = preset == PRESET_DRAWN || preset == PRESET_CAUSAL_HEAD;
+    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0] && !is_drawn; i++)
+        refuse(set, drawn[i], "needs the preset drawn or causal-head", faults);
+    for (size_t i = 0; i < sizeof mapped / sizeof mapped[0] && !has_maps(set); i++)
+        refuse(set, mapped[i], "needs tokens to map: the preset drawn or causal-head, or h", faults);
+}
+
+/* Checks h, q, k and v. Returns whether the preset has the matrices that it needs. */
+static bool validate_given(const struct parameter_set *set, struct parameter_faults *faults) {
     static const char *const names[] = {"q", "k", "v"};
-    bool given = is_preset(set, "given"), complete_set = true;
+    bool is_given = attention_steps_preset_of(set) == PRESET_GIVEN, has_input = parameter_is_set(set, "h");
+    bool is_whole = true;
+    if (!is_given)
+        refuse(set, "h", "needs the preset given", faults);
     for (size_t i = 0; i < 3; i++) {
         bool there = parameter_is_set(set, names[i]);
-        complete_set = complete_set && there;
-        if (given && !there && !has_fault(faults, names[i]))
+        is_whole = is_whole && there;
+        if (is_given && has_input && there)
+            parameter_faults_add(faults, names[i], "cannot be given together with h, from which it is made");
+        if (is_given && !has_input && !there && !has_fault(faults, names[i]))
             parameter_faults_add(faults, names[i], "is required by the preset given");
-        if (!given && there)
-            parameter_faults_add(faults, names[i], "needs the preset given; the preset is %s",
-                                 parameter_text(set, "preset"));
+        if (!is_given)
+            refuse(set, names[i], "needs the preset given", faults);
     }
-    if (!given)
+    if (!is_given || has_input)
         return true;
-    if (!complete_set)
+    if (!is_whole)
         return false;
     const struct parameter_value *q = parameter_value(set, "q"), *k = parameter_value(set, "k"),
                                  *v = parameter_value(set, "v");
@@ -191,284 +258,109 @@ static bool validate_matrices(const struct parameter_set *set, struct parameter_
     return true;
 }
 
+static void validate_maps(const struct parameter_set *set, const struct attention_steps_sizes *sizes,
+                          struct parameter_faults *faults) {
+    static const char *const maps[] = {"w_q", "w_k", "w_v"};
+    size_t rows = sizes->heads * sizes->head_size;
+    for (size_t i = 0; i < 3; i++) {
+        const struct parameter_value *map = parameter_value(set, maps[i]);
+        if (map->is_set && (map->rows != rows || map->columns != sizes->width))
+            parameter_faults_add(
+                faults, maps[i],
+                "must have %zu x %zu entries, heads * head_size and the width of a token; got %zu "
+                "x %zu",
+                rows, sizes->width, map->rows, map->columns);
+    }
+    if (sizes->width % sizes->heads != 0)
+        parameter_faults_add(faults, "heads", "must divide the width of a token, %zu; got %zu", sizes->width,
+                             sizes->heads);
+    if (rows > SIDE_MAXIMUM)
+        parameter_faults_add(faults, "head_size", "times heads must be at most %d; got %zu", SIDE_MAXIMUM,
+                             rows);
+}
+
 static void validate(const struct parameter_set *set, const struct data_source *data,
                      struct parameter_faults *faults) {
     (void)data;
-    if (!validate_matrices(set, faults) || !parameter_is_set(set, "mask_matrix"))
+    refuse_unused(set, faults);
+    if (!validate_given(set, faults))
         return;
-    struct sizes sizes = sizes_of(set);
+    struct attention_steps_sizes sizes = attention_steps_sizes_of(set);
+    if (has_maps(set))
+        validate_maps(set, &sizes, faults);
+    if (parameter_is_set(set, "example") && !has_fault(faults, "example") &&
+        (size_t)parameter_integer(set, "example") >= sizes.batch)
+        parameter_faults_add(faults, "example", "must be below the batch, %zu; got %lld", sizes.batch,
+                             (long long)parameter_integer(set, "example"));
+    if (parameter_boolean(set, "swap") && sizes.queries != sizes.keys)
+        parameter_faults_add(faults, "swap",
+                             "needs as many queries as keys, for each has a value; got %zu and %zu",
+                             sizes.queries, sizes.keys);
+    bool has_mask = model_choices_mask(set) != ATTENTION_MASK_NONE || parameter_is_set(set, "mask_matrix");
+    if (strcmp(parameter_text(set, "mask_fill"), "zero") == 0 && !has_mask)
+        parameter_faults_add(faults, "mask_fill", "needs a mask or a mask_matrix");
     const struct parameter_value *mask = parameter_value(set, "mask_matrix");
-    if (mask->rows != sizes.queries || mask->columns != sizes.keys)
+    if (mask->is_set && (mask->rows != sizes.queries || mask->columns != sizes.keys))
         parameter_faults_add(faults, "mask_matrix",
                              "must have %zu x %zu entries, one for each query and key; got %zu x %zu",
                              sizes.queries, sizes.keys, mask->rows, mask->columns);
 }
 
-/* All matrices of one run, row-major. */
-struct steps {
-    struct sizes sizes;
-    size_t input_width; /* 0: Q, K and V are not projected from an input */
-    float *input;       /* [batch][queries][input_width]; the result shows the first example */
-    float *weight;      /* [key_width][input_width], reused for each projection */
-    float *q, *k, *v;   /* [queries][key_width], [keys][key_width], [keys][value_width] */
-    float *scores, *scaled, *masked, *weights; /* [queries][keys] */
-    float *row_sums;                           /* [queries] */
-    float *output;                             /* [queries][value_width] */
-};
-
-static void lay_out(struct steps *steps, size_t batch, struct arena *arena) {
-    struct sizes sizes = steps->sizes;
-    size_t pairs = sizes.queries * sizes.keys;
-    steps->input = arena_floats(arena, batch * sizes.queries * steps->input_width);
-    steps->weight = arena_floats(arena, sizes.key_width * steps->input_width);
-    steps->q = arena_floats(arena, sizes.queries * sizes.key_width);
-    steps->k = arena_floats(arena, sizes.keys * sizes.key_width);
-    steps->v = arena_floats(arena, sizes.keys * sizes.value_width);
-    steps->scores = arena_floats(arena, pairs);
-    steps->scaled = arena_floats(arena, pairs);
-    steps->masked = arena_floats(arena, pairs);
-    steps->weights = arena_floats(arena, pairs);
-    steps->row_sums = arena_floats(arena, sizes.queries);
-    steps->output = arena_floats(arena, sizes.queries * sizes.value_width);
-}
-
 /* The result has every matrix. Matrices that the user gave are also in memory as values, twice while the run
  * is created, and as text. */
 static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
-    enum { GIVEN_BYTES = 3 * sizeof(float) + 3 * 18, LABELS = 4, MATRICES_OF_PAIRS = 4 };
+    enum { GIVEN_BYTES = 3 * sizeof(float) + 3 * 18 };
     (void)data;
-    struct steps steps = {.sizes = sizes_of(set)};
-    bool head = is_preset(set, "causal-head");
-    steps.input_width = head ? HEAD_INPUT_WIDTH : is_preset(set, "drawn") ? steps.sizes.key_width : 0;
+    struct attention_steps steps = {.sizes = attention_steps_sizes_of(set)};
     struct arena measure = arena_measuring();
-    lay_out(&steps, head ? HEAD_BATCH : 1, &measure);
-    double queries = (double)steps.sizes.queries, keys = (double)steps.sizes.keys;
-    double key_width = (double)steps.sizes.key_width, value_width = (double)steps.sizes.value_width;
-    double given = 0, input = (double)steps.input_width;
+    attention_steps_lay_out(&steps, &measure);
+    double given = 0;
     for (size_t i = 0; i < set->count; i++)
         given += set->declarations[i].type == PARAMETER_MATRIX
                      ? (double)set->values[i].rows * (double)set->values[i].columns
                      : 0;
-    struct run_cost cost = {
-        .work = {[WORK_ARITHMETIC] = 2 * queries * keys * (key_width + value_width + MATRICES_OF_PAIRS * 10) +
-                                     6 * queries * input * key_width,
-                 [WORK_DRAWS] = queries * input + 3 * key_width * input}};
+    struct run_cost cost = {.memory_bytes = 0};
+    attention_steps_add_work(&steps.sizes, &cost);
+    attention_variances_add_cost(&steps.sizes, &cost);
     run_cost_add_memory(&cost, (double)measure.used + given * GIVEN_BYTES);
-    run_cost_add_result(&cost, queries * (input + key_width + value_width + LABELS) +
-                                   keys * (key_width + value_width + LABELS) +
-                                   MATRICES_OF_PAIRS * queries * keys + 20);
+    run_cost_add_result(&cost, attention_steps_count_numbers(&steps.sizes));
     return cost;
 }
 
-/* Draws a linear map without bias and applies it to the first example's tokens. */
-static void project(struct steps *steps, struct torch_generator *generator, float *projected) {
-    torch_init_linear(generator, steps->input_width, steps->sizes.key_width, steps->weight, NULL);
-    matrix_multiply_transposed_b(steps->sizes.queries, steps->sizes.key_width, steps->input_width, 1,
-                                 steps->input, steps->input_width, steps->weight, steps->input_width, 0,
-                                 projected, steps->sizes.key_width);
-}
-
-/* The preset drawn: one example; draws the projections in the order query, key, value. */
-static void fill_drawn(struct steps *steps, struct torch_generator *generator) {
-    torch_normal(generator, steps->input, steps->sizes.queries * steps->input_width, 0, 1);
-    project(steps, generator, steps->q);
-    project(steps, generator, steps->k);
-    project(steps, generator, steps->v);
-}
-
-/* The notebook's head: draws a whole batch, and the key's projection before the query's. */
-static void fill_causal_head(struct steps *steps, struct torch_generator *generator) {
-    torch_normal(generator, steps->input, HEAD_BATCH * HEAD_TOKENS * HEAD_INPUT_WIDTH, 0, 1);
-    project(steps, generator, steps->k);
-    project(steps, generator, steps->q);
-    project(steps, generator, steps->v);
-}
-
-/* One query and three keys: one equal to it, one at a right angle to it, and one in between. */
-static void fill_worked(struct steps *steps) {
-    static const float q[] = {1, 0, 0, 0};
-    static const float k[] = {1, 0, 0, 0, 0, 1, 0, 0, 0.7f, 0.7f, 0, 0};
-    static const float v[] = {10, 0, 0, 10, 5, 5};
-    memcpy(steps->q, q, sizeof q);
-    memcpy(steps->k, k, sizeof k);
-    memcpy(steps->v, v, sizeof v);
-}
-
-static void fill_given(struct steps *steps, const struct parameter_set *set) {
-    struct sizes sizes = steps->sizes;
-    memcpy(steps->q, parameter_value(set, "q")->matrix, sizes.queries * sizes.key_width * sizeof(float));
-    memcpy(steps->k, parameter_value(set, "k")->matrix, sizes.keys * sizes.key_width * sizeof(float));
-    memcpy(steps->v, parameter_value(set, "v")->matrix, sizes.keys * sizes.value_width * sizeof(float));
-}
-
-static bool is_hidden(const struct parameter_set *set, size_t query, size_t key) {
+static struct head_rules rules_of(const struct parameter_set *set, size_t head_size) {
     const struct parameter_value *mask = parameter_value(set, "mask_matrix");
-    bool after = model_choices_mask(set) == ATTENTION_MASK_CAUSAL && key > query;
-    return after || (mask->is_set && mask->matrix[query * mask->columns + key] == 0);
-}
-
-/* Looks at the mask, not at the scores: a score that overflowed may be minus infinity too. */
-static bool sees_nothing(const struct parameter_set *set, size_t query, size_t keys) {
-    for (size_t j = 0; j < keys; j++)
-        if (!is_hidden(set, query, j))
-            return false;
-    return true;
-}
-
-static void compute(struct steps *steps, const struct parameter_set *set) {
-    size_t queries = steps->sizes.queries, keys = steps->sizes.keys, d_k = steps->sizes.key_width;
-    matrix_multiply_transposed_b(queries, keys, d_k, 1, steps->q, d_k, steps->k, d_k, 0, steps->scores, keys);
-    float divisor = parameter_boolean(set, "scale") ? (float)sqrt((double)d_k) : 1;
-    for (size_t i = 0; i < queries * keys; i++) {
-        steps->scaled[i] = steps->scores[i] / divisor;
-        steps->masked[i] = is_hidden(set, i / keys, i % keys) ? -INFINITY : steps->scaled[i];
-        steps->weights[i] = steps->masked[i];
-    }
-    softmax_rows(steps->weights, queries, keys, 1);
-    for (size_t i = 0; i < queries; i++)
-        if (sees_nothing(set, i, keys))
-            memset(steps->weights + i * keys, 0, keys * sizeof *steps->weights);
-    for (size_t i = 0; i < queries; i++)
-        for (size_t j = 0; j < keys; j++)
-            steps->row_sums[i] += steps->weights[i * keys + j];
-    matrix_multiply(queries, steps->sizes.value_width, keys, 1, steps->weights, keys, steps->v,
-                    steps->sizes.value_width, 0, steps->output, steps->sizes.value_width);
-}
-
-static void write_labels(const struct result_sink *sink, const char *key, const char *stem, size_t count) {
-    result_begin_array(sink, key);
-    for (size_t i = 0; i < count; i++) {
-        char label[40];
-        snprintf(label, sizeof label, "%s %zu", stem, i);
-        result_text(sink, NULL, label);
-    }
-    result_end_array(sink);
-}
-
-static void write_worked_labels(const struct result_sink *sink) {
-    result_begin_array(sink, "key_labels");
-    result_text(sink, NULL, "key 0: equal to the query");
-    result_text(sink, NULL, "key 1: at a right angle");
-    result_text(sink, NULL, "key 2: in between");
-    result_end_array(sink);
-}
-
-/* Lists the queries that see no key, and describes every anomaly in words. */
-static void write_notes(const struct result_sink *sink, const struct steps *steps,
-                        const struct parameter_set *set) {
-    bool overflow = false;
-    for (size_t i = 0; i < steps->sizes.queries * steps->sizes.keys; i++)
-        overflow = overflow || !isfinite(steps->scores[i]);
-    result_begin_array(sink, "hidden_queries");
-    for (size_t i = 0; i < steps->sizes.queries; i++)
-        if (sees_nothing(set, i, steps->sizes.keys))
-            result_integer(sink, NULL, (int64_t)i);
-    result_end_array(sink);
-    result_begin_array(sink, "notes");
-    for (size_t i = 0; i < steps->sizes.queries; i++)
-        if (sees_nothing(set, i, steps->sizes.keys)) {
-            char note[100];
-            snprintf(note, sizeof note, "Query %zu sees no key: its weights and its output are all zero.", i);
-            result_text(sink, NULL, note);
-        }
-    if (overflow)
-        result_text(
-            sink, NULL,
-            "Some scores are too large for float32; they and all values computed from them are null.");
-    result_end_array(sink);
-}
-
-static void write_result(const struct result_sink *sink, const struct steps *steps,
-                         const struct parameter_set *set) {
-    struct sizes sizes = steps->sizes;
-    if (steps->input_width > 0)
-        result_matrix(sink, "input", steps->input, sizes.queries, steps->input_width);
-    result_matrix(sink, "q", steps->q, sizes.queries, sizes.key_width);
-    result_matrix(sink, "k", steps->k, sizes.keys, sizes.key_width);
-    result_matrix(sink, "v", steps->v, sizes.keys, sizes.value_width);
-    result_matrix(sink, "scores", steps->scores, sizes.queries, sizes.keys);
-    result_matrix(sink, "scaled", steps->scaled, sizes.queries, sizes.keys);
-    result_matrix(sink, "masked", steps->masked, sizes.queries, sizes.keys);
-    result_matrix(sink, "weights", steps->weights, sizes.queries, sizes.keys);
-    result_vector(sink, "row_sums", steps->row_sums, sizes.queries);
-    result_matrix(sink, "output", steps->output, sizes.queries, sizes.value_width);
-    result_integer(sink, "d_k", (int64_t)sizes.key_width);
-    result_real(sink, "divisor", parameter_boolean(set, "scale") ? (float)sqrt((double)sizes.key_width) : 1);
-    bool same_tokens = steps->input_width > 0;
-    write_labels(sink, "query_labels", same_tokens ? "token" : "query", sizes.queries);
-    if (is_preset(set, "worked"))
-        write_worked_labels(sink);
-    else
-        write_labels(sink, "key_labels", same_tokens ? "token" : "key", sizes.keys);
-    write_notes(sink, steps, set);
-}
-
-/* The unbiased variance, like tensor.var(). */
-static double variance(const float *values, size_t count) {
-    double mean = 0, sum = 0;
-    for (size_t i = 0; i < count; i++)
-        mean += (double)values[i] / (double)count;
-    for (size_t i = 0; i < count; i++)
-        sum += ((double)values[i] - mean) * ((double)values[i] - mean);
-    return sum / (double)(count - 1);
-}
-
-/* The notebook's last lines: draws keys and queries of unit variance from the same stream. The variance of
- * their scores is about d_k, that of the scaled scores about 1. */
-static bool write_variances(const struct result_sink *sink, struct torch_generator *generator,
-                            struct error *error) {
-    enum { ROWS = HEAD_BATCH * HEAD_TOKENS, COUNT = ROWS * HEAD_WIDTH, PAIRS = ROWS * HEAD_TOKENS };
-    struct arena arena;
-    if (!arena_init(&arena, (2 * COUNT + PAIRS) * sizeof(float) + 3 * ARENA_ALIGNMENT, error))
-        return false;
-    float *k = arena_floats(&arena, COUNT), *q = arena_floats(&arena, COUNT);
-    float *scores = arena_floats(&arena, PAIRS);
-    torch_normal(generator, k, COUNT, 0, 1);
-    torch_normal(generator, q, COUNT, 0, 1);
-    for (size_t b = 0; b < HEAD_BATCH; b++)
-        matrix_multiply_transposed_b(HEAD_TOKENS, HEAD_TOKENS, HEAD_WIDTH, 1,
-                                     q + b * HEAD_TOKENS * HEAD_WIDTH, HEAD_WIDTH,
-                                     k + b * HEAD_TOKENS * HEAD_WIDTH, HEAD_WIDTH, 0,
-                                     scores + b * HEAD_TOKENS * HEAD_TOKENS, HEAD_TOKENS);
-    result_begin_object(sink, "variance");
-    result_number(sink, "k", variance(k, COUNT));
-    result_number(sink, "q", variance(q, COUNT));
-    result_number(sink, "scores", variance(scores, PAIRS));
-    result_number(sink, "scaled", variance(scores, PAIRS) / HEAD_WIDTH);
-    result_end_object(sink);
-    arena_free(&arena);
-    return true;
+    return (struct head_rules){
+        .divisor = parameter_boolean(set, "scale") ? (float)sqrt((double)head_size) : 1,
+        .blend = (float)parameter_real(set, "blend"),
+        .is_causal = model_choices_mask(set) == ATTENTION_MASK_CAUSAL,
+        .mask = mask->is_set ? mask->matrix : NULL,
+        .fills_with_zero = strcmp(parameter_text(set, "mask_fill"), "zero") == 0,
+        .over_queries = strcmp(parameter_text(set, "softmax_over"), "queries") == 0,
+    };
 }
 
 static bool run(struct experiment_context *context, struct error *error) {
     const struct parameter_set *set = context->parameters;
-    bool head = is_preset(set, "causal-head");
-    struct steps steps = {.sizes = sizes_of(set)};
-    if (is_preset(set, "drawn"))
-        steps.input_width = steps.sizes.key_width;
-    if (head)
-        steps.input_width = HEAD_INPUT_WIDTH;
-    size_t batch = head ? HEAD_BATCH : 1;
+    struct attention_steps steps = {.sizes = attention_steps_sizes_of(set)};
+    enum attention_steps_preset preset = attention_steps_preset_of(set);
     struct arena measure = arena_measuring(), arena;
-    lay_out(&steps, batch, &measure);
+    attention_steps_lay_out(&steps, &measure);
     if (!arena_init(&arena, measure.used, error))
         return false;
-    lay_out(&steps, batch, &arena);
+    attention_steps_lay_out(&steps, &arena);
     struct torch_generator generator;
-    torch_generator_seed(&generator, (uint64_t)parameter_integer(set, "seed"));
-    if (head)
-        fill_causal_head(&steps, &generator);
-    else if (is_preset(set, "drawn"))
-        fill_drawn(&steps, &generator);
-    else if (is_preset(set, "worked"))
-        fill_worked(&steps);
-    else
-        fill_given(&steps, set);
+    torch_generator_seed(&generator,
+                         parameter_is_set(set, "seed") ? (uint64_t)parameter_integer(set, "seed") : 0);
     matrix_use_one_thread();
-    compute(&steps, set);
+    attention_steps_fill(&steps, set, &generator);
+    struct head_rules rules = rules_of(set, steps.sizes.head_size);
+    for (size_t head = 0; head < steps.sizes.heads; head++)
+        head_steps_compute(&steps.heads[head], &rules);
+    attention_steps_concatenate(&steps);
     result_begin_object(&context->result, NULL);
-    write_result(&context->result, &steps, set);
-    bool done = !head || write_variances(&context->result, &generator, error);
+    attention_steps_report(&context->result, &steps, &rules, set);
+    bool done = (preset != PRESET_DRAWN && preset != PRESET_CAUSAL_HEAD) ||
+                attention_variances_report(&context->result, &steps.sizes, &generator, error);
     result_end_object(&context->result);
     arena_free(&arena);
     experiment_report_progress(context, 1, 1, "steps");
@@ -479,7 +371,7 @@ const struct experiment experiment_attention_steps = {
     .name = "attention-steps",
     .title = "Attention, step by step",
     .summary =
-        "Shows scores, scaling, mask, softmax and output of one attention head, one matrix after another.",
+        "Shows the maps, scores, scaling, mask, softmax and output of attention, one matrix after another.",
     .parameters = declarations,
     .parameter_count = DECLARATION_COUNT,
     .complete = complete,

@@ -1,4 +1,5 @@
 /* attention-steps against PyTorch, and its messages about matrices that do not fit. */
+#include "tests/reference/golden_attention_steps.h"
 #include "tests/reference/golden_experiment.h"
 #include "tests/unit/core/experiments/run_experiment.h"
 #include "tests/unit/main.h"
@@ -133,6 +134,157 @@ START_TEST(matrices_that_do_not_fit_are_faults) {
 }
 END_TEST
 
+/* The weights of head `head`, whose result has several. */
+static void check_heads(const char *const *settings, size_t heads, const float *weights, size_t weight_count,
+                        const float *torch_weights) {
+    run_experiment(experiment, settings, &tree);
+    size_t each = weight_count / heads;
+    ck_assert_uint_eq(result_tree_length(&tree, "heads"), heads);
+    for (size_t head = 0; head < heads; head++) {
+        char path[40];
+        snprintf(path, sizeof path, "heads.%zu.weights", head);
+        assert_near(&tree, path, weights + head * each, each, 1e-6);
+        assert_near(&tree, path, torch_weights + head * each, each, 1e-6);
+    }
+    assert_near(&tree, "weights", weights, each, 1e-6);
+}
+
+START_TEST(several_heads_are_the_labs_and_pytorchs) {
+    check_heads(SETTINGS("heads", "2"), 2, GOLDEN(golden_steps_heads_weights),
+                golden_steps_heads_torch_weights);
+    assert_near(&tree, "concatenated", GOLDEN(golden_steps_heads_concatenated), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_heads_output), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_heads_torch_output), 1e-6);
+    ck_assert_str_eq(result_tree_get(&tree, "parameters.2.name")->text, "k.weight");
+    ck_assert_str_eq(result_tree_get(&tree, "parameters.2.torch_name")->text, "in_proj_weight[8:16]");
+    ck_assert_str_eq(result_tree_get(&tree, "parameters.7.torch_name")->text, "out_proj.bias");
+    ck_assert_uint_eq(result_tree_length(&tree, "b_q"), 8);
+}
+END_TEST
+
+START_TEST(every_example_of_a_batch_can_be_shown) {
+    check_heads(
+        SETTINGS("seed", "3", "batch", "3", "tokens", "5", "width", "12", "heads", "3", "example", "2"), 3,
+        GOLDEN(golden_steps_batch_weights), golden_steps_batch_torch_weights);
+    assert_near(&tree, "concatenated", GOLDEN(golden_steps_batch_concatenated), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_batch_output), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_batch_torch_output), 1e-6);
+    ck_assert(result_tree_value(&tree, "shapes.head_size") == 4);
+}
+END_TEST
+
+START_TEST(keys_and_values_may_come_from_a_second_sequence) {
+    check_heads(SETTINGS("seed", "1", "batch", "2", "heads", "4", "example", "1", "context_tokens", "6"), 4,
+                GOLDEN(golden_steps_cross_weights), golden_steps_cross_torch_weights);
+    assert_near(&tree, "concatenated", GOLDEN(golden_steps_cross_concatenated), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_cross_output), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_cross_torch_output), 1e-6);
+    ck_assert_uint_eq(result_tree_length(&tree, "context"), 6);
+    ck_assert_str_eq(result_tree_get(&tree, "key_labels.5")->text, "context 5");
+}
+END_TEST
+
+START_TEST(one_head_may_be_narrower_than_its_input) {
+    run_experiment(experiment,
+                   SETTINGS("seed", "7", "batch", "2", "tokens", "5", "width", "6", "head_size", "4",
+                            "context_tokens", "3", "example", "1"),
+                   &tree);
+    assert_near(&tree, "weights", GOLDEN(golden_steps_one_weights), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_one_output), 1e-6);
+    ck_assert_uint_eq(result_tree_length(&tree, "w_q"), 4);
+    ck_assert_uint_eq(result_tree_length(&tree, "w_q.0"), 6);
+    const char *const names[] = {"variance.k", "variance.q", "variance.scores", "variance.scaled"};
+    for (size_t i = 0; i < 4; i++)
+        assert_near(&tree, names[i], &golden_steps_one_variances[i], 1, 1e-5);
+}
+END_TEST
+
+START_TEST(maps_may_be_given) {
+    run_experiment(experiment,
+                   SETTINGS("h", "[[1,2,-1],[0.5,0,3]]", "w_k", "[[1,0,0],[0,1,-0.5]]", "seed", "2"), &tree);
+    assert_near(&tree, "weights", GOLDEN(golden_steps_given_weights), 1e-6);
+    assert_near(&tree, "output", GOLDEN(golden_steps_given_output), 1e-6);
+    ck_assert(result_tree_value(&tree, "w_k.1.2") == -0.5);
+    ck_assert_str_eq(result_tree_get(&tree, "key_labels.1")->text, "token 1");
+}
+END_TEST
+
+START_TEST(mistakes_give_what_pytorch_gives) {
+    static const struct {
+        const char *name, *value;
+        const float *weights;
+        bool has_note;
+    } cases[] = {
+        {"softmax_over", "queries", golden_steps_over_queries_weights, true},
+        {"mask_fill", "zero", golden_steps_zero_fill_weights, true},
+        {"swap", "true", golden_steps_swapped_weights, true},
+        {"blend", "0.5", golden_steps_half_weights, false},
+        {"blend", "0", golden_steps_average_weights, true},
+        {"zero", "q", golden_steps_average_weights, true},
+        {"zero", "k", golden_steps_average_weights, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        run_experiment(experiment, SETTINGS("preset", "causal-head", cases[i].name, cases[i].value), &tree);
+        assert_near(&tree, "weights", cases[i].weights, 64, 1e-6);
+        ck_assert_uint_eq(result_tree_length(&tree, "notes"), cases[i].has_note);
+        result_tree_free(&tree);
+    }
+    run_experiment(experiment, SETTINGS("preset", "causal-head", "blend", "0"), &tree);
+    assert_near(&tree, "output", GOLDEN(golden_steps_average_output), 1e-6);
+    result_tree_free(&tree);
+    run_experiment(experiment, SETTINGS("preset", "causal-head", "softmax_over", "queries"), &tree);
+    const float ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    assert_near(&tree, "column_sums", GOLDEN(ones), 1e-6);
+    ck_assert_double_lt(result_tree_value(&tree, "row_sums.0"), 0.9);
+    result_tree_free(&tree);
+    run_experiment(experiment, SETTINGS("zero", "v", "heads", "2"), &tree);
+    ck_assert(result_tree_value(&tree, "w_v.0.0") == 0);
+    ck_assert(result_tree_value(&tree, "b_v.7") == 0);
+    ck_assert(result_tree_value(&tree, "concatenated.3.7") == 0);
+}
+END_TEST
+
+START_TEST(what_a_preset_does_not_use_is_refused) {
+    static const char *const drawn[] = {"batch", "example", "tokens", "width"};
+    static const char *const mapped[] = {"seed", "heads", "head_size", "context_tokens"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_rejected(experiment, SETTINGS("preset", "worked", drawn[i], "1"), drawn[i],
+                        "needs the preset drawn or causal-head; the preset is worked");
+        assert_rejected(experiment, SETTINGS("h", "[[1]]", drawn[i], "1"), drawn[i],
+                        "needs the preset drawn or causal-head; the preset is given");
+        assert_rejected(experiment, SETTINGS("preset", "worked", mapped[i], "1"), mapped[i],
+                        "needs tokens to map: the preset drawn or causal-head, or h; the preset is worked");
+        assert_rejected(experiment, SETTINGS(CROSS, mapped[i], "1"), mapped[i],
+                        "needs tokens to map: the preset drawn or causal-head, or h; the preset is given");
+    }
+    assert_rejected(experiment, SETTINGS("preset", "drawn", "h", "[[1]]"), "h",
+                    "needs the preset given; the preset is drawn");
+    assert_rejected(experiment, SETTINGS("h", "[[1]]", "q", "[[1]]"), "q",
+                    "cannot be given together with h, from which it is made");
+    assert_rejected(experiment, SETTINGS("preset", "worked", "w_v", "[[1]]"), "w_v",
+                    "needs tokens to map: the preset drawn or causal-head, or h; the preset is worked");
+}
+END_TEST
+
+START_TEST(sizes_that_do_not_fit_are_faults) {
+    assert_rejected(experiment, SETTINGS("heads", "3"), "heads",
+                    "must divide the width of a token, 8; got 3");
+    assert_rejected(experiment, SETTINGS("batch", "2", "example", "2"), "example",
+                    "must be below the batch, 2; got 2");
+    assert_rejected(experiment, SETTINGS("w_q", "[[1,2]]"), "w_q",
+                    "must have 1 x 8 entries, heads * head_size and the width of a token; got 1 x 2");
+    assert_rejected(experiment, SETTINGS("heads", "8", "head_size", "65"), "head_size",
+                    "times heads must be at most 512; got 520");
+    assert_rejected(experiment, SETTINGS("context_tokens", "3", "swap", "true"), "swap",
+                    "needs as many queries as keys, for each has a value; got 4 and 3");
+    assert_rejected(experiment, SETTINGS("mask_fill", "zero"), "mask_fill", "needs a mask or a mask_matrix");
+    assert_rejected(experiment, SETTINGS("blend", "1.5"), "blend",
+                    "must be at least 0 and at most 1; got 1.5");
+    assert_rejected(experiment, SETTINGS("context_tokens", "513"), "context_tokens",
+                    "must be at least 0 and at most 512; got 513");
+}
+END_TEST
+
 /* Takes the best of several times, because the machine may be busy. A sanitizer would falsify the time. */
 START_TEST(sixty_four_tokens_take_far_less_than_fifty_milliseconds) {
     double best = 1;
@@ -162,5 +314,13 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, a_query_that_sees_nothing_gets_zeros);
     tcase_add_test(tests, products_beyond_float_are_null);
     tcase_add_test(tests, matrices_that_do_not_fit_are_faults);
+    tcase_add_test(tests, several_heads_are_the_labs_and_pytorchs);
+    tcase_add_test(tests, every_example_of_a_batch_can_be_shown);
+    tcase_add_test(tests, keys_and_values_may_come_from_a_second_sequence);
+    tcase_add_test(tests, one_head_may_be_narrower_than_its_input);
+    tcase_add_test(tests, maps_may_be_given);
+    tcase_add_test(tests, mistakes_give_what_pytorch_gives);
+    tcase_add_test(tests, what_a_preset_does_not_use_is_refused);
+    tcase_add_test(tests, sizes_that_do_not_fit_are_faults);
     tcase_add_test(tests, sixty_four_tokens_take_far_less_than_fifty_milliseconds);
 }

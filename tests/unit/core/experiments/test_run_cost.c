@@ -144,6 +144,7 @@ static const struct {
     {&experiment_permutation, {"sequence_length", "400", "examples", "64"}},
     {&experiment_running_average, {"tokens", "256", "channels", "64"}},
     {&experiment_attention_steps, {"tokens", "256", "width", "64"}},
+    {&experiment_attention_steps, {"tokens", "128", "width", "64", "heads", "8", "batch", "16"}},
     {&experiment_transformer_block, {"layers", "12", "tokens", "100", "width", "128", "batch", "4"}},
 };
 enum { MEASURED = sizeof measured / sizeof measured[0] };
