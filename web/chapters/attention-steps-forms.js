@@ -8,39 +8,24 @@ const FORMS = [
         name: "Encoder",
         text: "full mask: every token hears every token of its sequence.",
         settings: { preset: "drawn", mask: "none" },
-        isShown: (result, { mask, mask_matrix: matrix }) => isSelf(result) && mask !== "causal" && !matrix,
+        isShown: (result, { mask, ...others }) => isSelf(result, others) && mask !== "causal",
     },
     {
         name: "Decoder",
         text: "causal mask: a token hears itself and those before it.",
         settings: { preset: "drawn", mask: "causal" },
-        isShown: (result, { mask, mask_matrix: matrix }) => isSelf(result) && mask === "causal" && !matrix,
+        isShown: (result, { mask, ...others }) => isSelf(result, others) && mask === "causal",
     },
     {
         name: "Cross-attention",
         text: "queries from one sequence, keys and values from another.",
-        settings: {
-            preset: "given",
-            q: [
-                [1, 0],
-                [0, 1],
-            ],
-            k: [
-                [2, 0],
-                [0, 2],
-                [1, 1],
-            ],
-            v: [
-                [10, 0],
-                [0, 10],
-                [5, 5],
-            ],
-        },
-        isShown: (result) => !isSelf(result),
+        settings: { preset: "drawn", context_tokens: 6 },
+        isShown: (_, { context_tokens: context }) => context > 0,
     },
 ];
-// Within one sequence each token has a query and a key.
-const isSelf = (result) => result.q.length === result.k.length;
+// Within one sequence each token has a query and a key. A mask of the reader's own makes neither encoder nor decoder.
+const isSelf = (result, { context_tokens: context, mask_matrix: matrix }) =>
+    !context && !matrix && result.q.length === result.k.length;
 
 // Returns { element, show(result, run) }.
 export function createForms() {

@@ -25,6 +25,7 @@ const LIT = [
     "Lit in the line: the mask M.",
     "Lit in the line: the softmax.",
     "Lit in the line: the product with V.",
+    "After the line: the outputs of several heads go through one more map.",
 ];
 
 const stepsOf = (element) => element.dataset.steps.split(" ").map(Number);

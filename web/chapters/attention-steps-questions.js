@@ -31,29 +31,15 @@ export const QUESTIONS = [
     },
     {
         question: "all queries are zero?",
-        settings: {
-            preset: "given",
-            mask: "none",
-            scale: true,
-            q: [
-                [0, 0],
-                [0, 0],
-            ],
-            k: [
-                [3, 0],
-                [0, 3],
-                [-1, 2],
-            ],
-            v: [
-                [10, 0],
-                [0, 10],
-                [5, 5],
-            ],
-        },
+        settings: { preset: "drawn", zero: "q" },
         claim: "Whatever the keys say, each gets the same share, and the output is the plain average of the values.",
-        check({ weights }) {
-            const off = Math.max(...weights.map((row) => distance(row, row.map(() => 1 / row.length))));
-            return { shown: off < CLOSE, measured: `largest distance from 1/${weights[0].length}: ${fixed(off, 6)}` };
+        check({ weights, output, v }) {
+            const average = v[0].map((_, column) => v.reduce((sum, row) => sum + row[column], 0) / v.length);
+            const off = Math.max(
+                ...weights.map((row) => distance(row, row.map(() => 1 / row.length))),
+                ...output.map((row) => distance(row, average)),
+            );
+            return { shown: off < CLOSE, measured: `largest distance from 1/${v.length} and the average: ${fixed(off, 6)}` };
         },
     },
     {
@@ -64,6 +50,38 @@ export const QUESTIONS = [
             const zeros = [...weights[0], ...output[0]].filter((value) => value === 0).length;
             const all = weights[0].length + output[0].length;
             return { shown: zeros === all, measured: `${zeros} of ${all} numbers are zero` };
+        },
+    },
+    {
+        question: "the mask is a triangle of ones and zeros, multiplied in?",
+        settings: { preset: "causal-head", mask_fill: "zero" },
+        claim: "It hides nothing: the first token still gives most of its attention to tokens that come after it.",
+        check({ weights: [first] }) {
+            const future = first.slice(1).reduce((sum, weight) => sum + weight, 0);
+            return { shown: future > 0.5, measured: `${fixed(future, 4)} of its attention goes to the future` };
+        },
+    },
+    {
+        question: "the softmax runs over the queries, the wrong axis?",
+        settings: { preset: "causal-head", softmax_over: "queries" },
+        claim: "The columns add up to one and the rows no longer do: an output is no average any more.",
+        check({ row_sums: rows, column_sums: columns }) {
+            const off = (sums) => Math.max(...sums.map((sum) => Math.abs(sum - 1)));
+            return {
+                shown: off(columns) < 1e-5 && off(rows) > 0.1,
+                measured: `columns within ${fixed(off(columns), 6)} of 1, rows within ${fixed(off(rows), 3)}`,
+            };
+        },
+    },
+    {
+        question: "the scores of the notebook's head are turned down to nothing?",
+        settings: { preset: "causal-head", blend: 0 },
+        claim: "It is the running average again: token t shares its attention evenly among t + 1 tokens.",
+        check({ weights }) {
+            const off = Math.max(
+                ...weights.map((row, t) => distance(row, row.map((_, key) => (key <= t ? 1 / (t + 1) : 0)))),
+            );
+            return { shown: off < CLOSE, measured: `largest distance from 1/(t + 1): ${fixed(off, 6)}` };
         },
     },
 ];

@@ -12,16 +12,25 @@ import { createMaskEditor } from "../shared/mask-editor.js";
 import { createMatrixEditor } from "../shared/matrix-editor.js";
 import { createQuestions } from "../shared/questions.js";
 import { createForms } from "./attention-steps-forms.js";
+import { createHeadsNote } from "./attention-steps-heads.js";
 import { createOneLine } from "./attention-steps-formula.js";
 import { QUESTIONS } from "./attention-steps-questions.js";
 import { createVariances } from "./attention-steps-variances.js";
 
 const GIVEN = "given";
 const EDITABLE = ["q", "k", "v"];
-// The parameters that each preset is drawn from.
-const DRAWN_FROM = { drawn: ["seed", "tokens", "width"], "causal-head": ["seed"], worked: [], given: [] };
+const MAPS = ["w_q", "w_k", "w_v"];
+const MATRICES = [...EDITABLE, ...MAPS];
+const TITLES = { q: "Q", k: "K", v: "V", w_q: "W_q", w_k: "W_k", w_v: "W_v" };
+// The parameters of the presets that draw tokens; the others begin with Q, K and V.
+const DRAWN_FROM = ["seed", "tokens", "width", "batch", "example", "heads", "head_size", "context_tokens"];
+const isDrawn = (preset) => preset === "drawn" || preset === "causal-head";
 const NAMES = {
     input: "h (input)",
+    context: "the other sequence",
+    w_q: "W_q (map to queries)",
+    w_k: "W_k (map to keys)",
+    w_v: "W_v (map to values)",
     q: "Q (queries)",
     k: "K (keys)",
     v: "V (values)",
@@ -30,9 +39,17 @@ const NAMES = {
     masked: "masked scores",
     weights: "weights",
     output: "output",
+    concatenated: "outputs of the heads, side by side",
+    w_o: "W_o (map to the output)",
 };
 const AXES = {
     input: ["token", "channel"],
+    context: ["token", "channel"],
+    w_q: ["dimension", "channel"],
+    w_k: ["dimension", "channel"],
+    w_v: ["dimension", "channel"],
+    concatenated: ["query", "dimension"],
+    w_o: ["channel", "dimension"],
     q: ["query", "dimension"],
     k: ["key", "dimension"],
     v: ["key", "dimension"],
@@ -51,20 +68,40 @@ const sum = (terms, operator) => {
 const n = (value) => (value === null ? "(not finite)" : Math.abs(value) >= 1e5 ? scientific(value, 1) : fixed(value, 3));
 const NOT_FINITE = "A score of this row is not finite: too large for a float32. No share of it can be computed.";
 
-// Whether the mask hides the key from the query. A score that is null for any other reason is not finite.
-const isHidden = ({ parameters }, query, key) =>
+const isOfMask = ({ parameters }, query, key) =>
     (parameters.mask === "causal" && key > query) || parameters.mask_matrix?.[query]?.[key] === 0;
+// Whether the key gets no attention from the query because of the mask: a score of zero hides nothing. A score that is null
+// for any other reason is not finite.
+const isHidden = (run, query, key) => run.parameters.mask_fill !== "zero" && isOfMask(run, query, key);
+const isOverQueries = (run) => run.parameters.softmax_over === "queries";
 
-// Each step: its name, formula and text, the matrices on show (the last is the step's own), the cells of the others that a
-// cell is computed from, and the arithmetic of a cell.
+const MAKERS = { q: ["input", "w_q", "b_q"], k: ["context", "w_k", "b_k"], v: ["context", "w_v", "b_v"] };
+
+// The arithmetic of a cell of Q, K or V: a row of the input times a row of the map.
+function mapCell(result, row, column, run, name) {
+    const [source, map, bias] = MAKERS[name];
+    const input = result[source] ?? result.input;
+    const { swap, zero } = run.parameters;
+    if (!input || swap || zero !== "none") return "";
+    const terms = input[row].map((value, index) => `${n(value)}\u00b7${n(result[map][column][index])}`);
+    const added = result[bias] ? ` + ${n(result[bias][column])}` : "";
+    return `${sum(terms, "+")}${added} = ${n(result[name][row][column])}`;
+}
+
+// Each step: its name, formula and text, the matrices on show, which of them have arithmetic to show (by default the last,
+// the step's own), the cells of the others that a cell is computed from, and the arithmetic of a cell.
 const STEPS = [
     {
         name: "Q, K, V",
         formula: '<mi>Q</mi><mo>,</mo><mspace width="0.4em"/><mi>K</mi><mo>,</mo><mspace width="0.4em"/><mi>V</mi>',
-        text: "Each position of the input h gets three vectors by three learnt linear maps: a query says what it is looking for, a key what it offers, a value what it hands over. The presets worked and given begin with Q, K and V themselves.",
-        show: ["input", "q", "k", "v"],
-        sources: () => ({}),
-        cell: () => "",
+        text: "Each position of the input h gets three vectors by three learnt linear maps: a query says what it is looking for, a key what it offers, a value what it hands over. Several heads share the columns of Q, K and V among them. The presets worked and given begin with Q, K and V themselves.",
+        show: ["input", "context", "w_q", "w_k", "w_v", "q", "k", "v"],
+        own: ["q", "k", "v"],
+        sources: (row, column, name, result) => {
+            const [source, map] = MAKERS[name];
+            return { [result[source] ? source : "input"]: { row }, [map]: { row: column } };
+        },
+        cell: mapCell,
     },
     {
         name: "Scores",
@@ -84,10 +121,12 @@ const STEPS = [
         text: "Long vectors give large dot products. Dividing by the root of their length keeps the scores in the range where a softmax still listens to all of them.",
         show: ["scores", "scaled"],
         sources: (row, column) => ({ scores: { row, column } }),
-        cell: ({ scores, scaled, q }, row, column, run) =>
-            run.parameters.scale === false
-                ? "Scaling is switched off: the scores pass unchanged."
-                : `${n(scores[row][column])} / \u221a${q[0].length} = ${n(scaled[row][column])}`,
+        cell({ scores, scaled, q }, row, column, run) {
+            const { scale, blend } = run.parameters;
+            if (scale === false && blend === 1) return "Scaling is switched off: the scores pass unchanged.";
+            const root = scale === false ? "" : ` / \u221a${q[0].length}`;
+            return `${n(scores[row][column])}${root}${blend === 1 ? "" : ` \u00b7 ${blend}`} = ${n(scaled[row][column])}`;
+        },
     },
     {
         name: "Mask",
@@ -101,7 +140,9 @@ const STEPS = [
                 ? run.parameters.mask === "causal" && column > row
                     ? `Key ${column} comes after query ${row}: hidden.`
                     : `The mask matrix hides key ${column} from query ${row}.`
-                : `Query ${row} may see key ${column}: the score stays ${n(masked[row][column])}.`,
+                : isOfMask(run, row, column)
+                  ? `Key ${column} should be hidden from query ${row}. Multiplied by 0, its score is 0, and exp(0) = 1: not hidden.`
+                  : `Query ${row} may see key ${column}: the score stays ${n(masked[row][column])}.`,
     },
     {
         name: "Softmax",
@@ -109,10 +150,12 @@ const STEPS = [
             "<msub><mi>W</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo><mfrac><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></msup><mrow><munder><mo>\u2211</mo><mi>m</mi></munder><msup><mi>e</mi><msub><mi>S</mi><mrow><mi>i</mi><mi>m</mi></mrow></msub></msup></mrow></mfrac>",
         text: "Each row of scores becomes shares that add up to one: how much of its attention a query spends on each key.",
         show: ["masked", "weights"],
-        sources: (row) => ({ masked: { row } }),
+        sources: (row, column, _name, _result, run) => ({ masked: isOverQueries(run) ? { column } : { row } }),
         cell({ masked, weights }, row, column, run) {
             if (isHidden(run, row, column)) return "A hidden key gets nothing.";
-            const seen = masked[row].filter((_, key) => !isHidden(run, row, key));
+            const seen = isOverQueries(run)
+                ? masked.map((scores) => scores[column]).filter((_, query) => !isHidden(run, query, column))
+                : masked[row].filter((_, key) => !isHidden(run, row, key));
             if (seen.includes(null)) return NOT_FINITE;
             return `exp(${n(masked[row][column])}) / (${sum(
                 seen.map((value) => `exp(${n(value)})`),
@@ -133,25 +176,43 @@ const STEPS = [
             )} = ${n(output[row][column])}`,
     },
 ];
+// With several heads, one more: their outputs side by side, through a last map.
+const OUTPUT_MAP = {
+    name: "Output map",
+    formula:
+        "<mi>O</mi><mo>=</mo><mo>[</mo><msub><mi>O</mi><mn>1</mn></msub><mo>\u2026</mo><msub><mi>O</mi><mi>h</mi></msub><mo>]</mo><msubsup><mi>W</mi><mi>o</mi><mi>T</mi></msubsup><mo>+</mo><mi>b</mi>",
+    text: "The outputs of the heads stand side by side again, and a fourth map mixes them: what one head found can reach every channel.",
+    show: ["concatenated", "w_o", "output"],
+    sources: (row, column) => ({ concatenated: { row }, w_o: { row: column } }),
+    cell: ({ concatenated, w_o: map, b_o: bias, output }, row, column) =>
+        `${sum(
+            concatenated[row].map((value, index) => `${n(value)}\u00b7${n(map[column][index])}`),
+            "+",
+        )} + ${n(bias[column])} = ${n(output[row][column])}`,
+};
+const isOfWhole = (step) => step === 0 || step === STEPS.length;
 
 export function mount(root, page) {
     const stage = createStage(page, () => panel.remember());
     const switches = createSwitches(page, () => panel.changed());
     const editors = Object.fromEntries(
-        EDITABLE.map((name) => [
-            name,
-            createMatrixEditor({ name: name.toUpperCase(), onChange: () => panel.changed() }),
-        ]),
+        MATRICES.map((name) => [name, createMatrixEditor({ name: TITLES[name], onChange: () => panel.changed() })]),
     );
     const editorBlock = h(
         "div",
         { class: "matrix-editors", hidden: true },
         EDITABLE.map((name) => editors[name].element),
     );
+    const mapBlock = h(
+        "div",
+        { class: "matrix-editors", hidden: true },
+        MAPS.map((name) => editors[name].element),
+    );
     const expectations = createExpectations(CLAIMS);
     const graph = createAttentionGraph();
     const forms = createForms();
     const variances = createVariances();
+    const heads = createHeadsNote();
     const notes = h("div", { class: "step-notes", role: "status" });
     const questions = createQuestions(page, {
         chapter: "attention-steps",
@@ -167,6 +228,7 @@ export function mount(root, page) {
             null,
             "The examples of a batch never talk: each has a graph of its own, and no arrow leads from one to another.",
         ),
+        heads.element,
         variances.element,
     );
     let panel = null;
@@ -174,9 +236,11 @@ export function mount(root, page) {
     const { properties } = page.experiment("attention-steps").schema;
     let lastPreset = page.parameters.get("preset") ?? properties.preset.default;
 
-    for (const name of EDITABLE) {
+    for (const name of MATRICES) {
         try {
-            if (page.parameters.has(name)) editors[name].write(JSON.parse(page.parameters.get(name)));
+            if (!page.parameters.has(name)) continue;
+            editors[name].write(JSON.parse(page.parameters.get(name)));
+            if (MAPS.includes(name)) switches.giveMaps(true);
         } catch {
             // Somebody edited the address: start from the matrices of the last preset instead.
         }
@@ -187,12 +251,14 @@ export function mount(root, page) {
         if (given) return [editors.q.read().length, editors.k.read().length];
         if (panel?.form.read("preset") !== "drawn") return null;
         const tokens = panel.form.read("tokens") ?? properties.tokens.default;
-        return tokens >= 1 && tokens <= properties.tokens.maximum ? [tokens, tokens] : null;
+        const keys = panel.form.read("context_tokens") || tokens;
+        const isSize = (size) => size >= 1 && size <= properties.tokens.maximum;
+        return isSize(tokens) && isSize(keys) ? [tokens, keys] : null;
     }
 
     const isGiven = () => panel?.form.read("preset") === GIVEN;
-    function startEditing() {
-        for (const name of EDITABLE) {
+    function startEditing(names) {
+        for (const name of names) {
             if (editors[name].read().length === 0)
                 editors[name].write(
                     roundForEditing(
@@ -208,13 +274,14 @@ export function mount(root, page) {
     panel = createExperimentPanel(page, {
         experiment: "attention-steps",
         main: ["preset", "seed", "tokens", "width"],
-        except: ["mask", "scale"],
+        except: ["mask", "scale", "blend"],
         automatic: true,
         strict: true,
         live: true,
         remember: () => ({ step: stage.step() || null }),
         adopt(parameters) {
-            for (const name of EDITABLE) if (parameters[name]) editors[name].write(parameters[name]);
+            for (const name of MATRICES) if (parameters[name]) editors[name].write(parameters[name]);
+            switches.giveMaps(MAPS.some((name) => parameters[name]));
             lastPreset = parameters.preset;
             switches.adopt(parameters);
         },
@@ -225,21 +292,24 @@ export function mount(root, page) {
             if (panel && preset !== lastPreset) switches.reset();
             lastPreset = preset;
             panel?.form.settle(preset);
-            panel?.form.hide(DRAWN_FROM.drawn.filter((name) => !DRAWN_FROM[preset].includes(name)));
-            if (given) startEditing();
+            panel?.form.hide(isDrawn(preset) ? [] : DRAWN_FROM);
+            const edited = given ? EDITABLE : isDrawn(preset) && switches.givesMaps() ? MAPS : [];
+            startEditing(edited);
             switches.fit(sizesOf(given));
+            switches.offerMaps(isDrawn(preset));
             editorBlock.hidden = !given;
+            mapBlock.hidden = edited !== MAPS;
             return {
                 ...switches.values(),
-                ...(given ? Object.fromEntries(EDITABLE.map((name) => [name, editors[name].read()])) : {}),
+                ...Object.fromEntries(edited.map((name) => [name, editors[name].read()])),
             };
         },
         showErrors(errors) {
             const owner = (error) => error.field.split("[")[0];
             const messageOf = (name) => errors.find((error) => owner(error) === name)?.message ?? "";
-            EDITABLE.forEach((name) => editors[name].setError(messageOf(name)));
+            MATRICES.forEach((name) => editors[name].setError(messageOf(name)));
             switches.setError(messageOf("mask_matrix"));
-            return errors.filter((error) => ![...EDITABLE, "mask_matrix"].includes(owner(error)));
+            return errors.filter((error) => ![...MATRICES, "mask_matrix"].includes(owner(error)));
         },
         render(result, run) {
             lastResult = result;
@@ -256,12 +326,13 @@ export function mount(root, page) {
                 isMasked: (query, key) => isHidden(run, query, key),
             });
             variances.show(result.variance);
+            heads.show(result.parameters);
             after.hidden = false;
             expectations.update({ result, run });
             questions.update(result, run);
         },
     });
-    panel.element.querySelector(".form").append(switches.element, switches.maskElement, editorBlock);
+    panel.element.querySelector(".form").append(switches.element, switches.maskElement, editorBlock, mapBlock);
 
     root.append(
         h(
@@ -310,6 +381,13 @@ function createSwitches(page, onChange) {
     );
     const editor = createMaskEditor({ onChange });
     const own = h("input", { type: "checkbox", onchange: () => showEditor(true) });
+    const maps = h("input", { type: "checkbox", onchange: onChange });
+    const mapsLabel = h("label", null, maps, "maps of my own");
+    const blend = createBlend(page, properties.blend, (value) => {
+        touched.blend = value;
+        onChange();
+    });
+    if (blend.value() !== 1) touched.blend = blend.value();
     try {
         if (page.parameters.has("mask_matrix")) {
             editor.write(JSON.parse(page.parameters.get("mask_matrix")));
@@ -334,11 +412,20 @@ function createSwitches(page, onChange) {
         h("label", { title: properties.scale.description }, scale, properties.scale.title),
         h("label", { title: properties.mask.description }, mask, "causal mask"),
         h("label", { title: properties.mask_matrix.description }, own, "mask of my own"),
+        mapsLabel,
+        blend.element,
     );
     return {
         element,
         maskElement,
         values: () => ({ ...touched, ...(own.checked ? { mask_matrix: editor.read() } : {}) }),
+        givesMaps: () => maps.checked,
+        giveMaps(on) {
+            maps.checked = on;
+        },
+        offerMaps(on) {
+            mapsLabel.hidden = !on;
+        },
         reset() {
             delete touched.mask;
             delete touched.scale;
@@ -346,9 +433,10 @@ function createSwitches(page, onChange) {
             showEditor(false);
         },
         // Takes over the switches of a run that a link names. Values that equal the preset's stay the preset's.
-        adopt({ preset, mask: itsMask, scale: itsScale, mask_matrix: matrix }) {
+        adopt({ preset, mask: itsMask, scale: itsScale, mask_matrix: matrix, blend: itsBlend, context_tokens: context }) {
             const isHead = preset === "causal-head";
-            if (itsMask !== (isHead ? "causal" : "none")) touched.mask = itsMask;
+            if (itsMask !== (isHead && !context ? "causal" : "none")) touched.mask = itsMask;
+            if (itsBlend !== 1) touched.blend = itsBlend;
             if (itsScale === isHead) touched.scale = itsScale;
             own.checked = Boolean(matrix);
             if (matrix) editor.write(matrix);
@@ -361,19 +449,66 @@ function createSwitches(page, onChange) {
         show(parameters, newSizes) {
             mask.checked = parameters.mask === "causal";
             scale.checked = parameters.scale !== false;
+            blend.show(parameters.blend);
             sizes = newSizes;
         },
         setError: editor.setError,
     };
 }
 
+// The slider from the running average to attention: what the scores are multiplied by.
+function createBlend(page, property, onBlend) {
+    const DELAY_MS = 120;
+    const given = Number(page.parameters.get("blend") ?? 1);
+    let timer = null;
+    const range = h("input", {
+        type: "range",
+        id: "blend",
+        min: property.minimum,
+        max: property.maximum,
+        step: 0.05,
+        value: given >= 0 && given <= 1 ? given : 1,
+        oninput() {
+            text.textContent = range.value;
+            clearTimeout(timer);
+            timer = setTimeout(() => onBlend(Number(range.value)), DELAY_MS);
+        },
+    });
+    const text = h("output", { for: "blend" }, range.value);
+    page.signal.addEventListener("abort", () => clearTimeout(timer));
+    return {
+        element: h(
+            "div",
+            { class: "slider-row blend" },
+            h("label", { for: "blend" }, "From the plain average (0) to attention (1)"),
+            range,
+            text,
+        ),
+        value: () => Number(range.value),
+        show(value) {
+            range.value = value;
+            text.textContent = range.value;
+        },
+    };
+}
+
 // The steps and their matrices.
 function createStage(page, onStep) {
     let shown = null;
-    let step = Math.min(STEPS.length - 1, Math.max(0, Number(page.parameters.get("step")) || 0));
-    const tabs = STEPS.map((one, index) =>
+    let step = Math.min(STEPS.length, Math.max(0, Number(page.parameters.get("step")) || 0));
+    const all = [...STEPS, OUTPUT_MAP];
+    const tabs = all.map((one, index) =>
         h("button", { type: "button", onclick: () => go(index) }, `${index + 1}. ${one.name}`),
     );
+    const head = h("select", { id: "attention-head", onchange: () => draw() });
+    const headRow = h("p", { class: "slider-row", hidden: true }, h("label", { for: "attention-head" }, "Head"), head);
+    // Seven steps with several heads, else six.
+    const last = () => (shown?.result.heads ? all.length : STEPS.length) - 1;
+    // The matrices of a step: those of the chosen head, or of all heads together.
+    const matricesAt = (index) =>
+        shown.result.heads && !isOfWhole(index)
+            ? { ...shown.result, ...shown.result.heads[Number(head.value)] }
+            : shown.result;
     const back = h("button", { type: "button", onclick: () => go(step - 1) }, "\u2190 Back");
     const forward = h("button", { type: "button", class: "primary", onclick: () => go(step + 1) }, "Forward \u2192");
     const text = h("p");
@@ -396,6 +531,7 @@ function createStage(page, onStep) {
             h("div", { class: "step-buttons" }, back, forward),
         ),
         oneLine.element,
+        headRow,
         h("div", { class: "step-text" }, formulaSlot, text),
         matrices,
         arithmetic,
@@ -424,30 +560,40 @@ function createStage(page, onStep) {
     const namesOf = ({ show }) => show.filter((name) => shown.result[name]);
 
     function explain(name, row, column) {
-        const { sources, cell } = STEPS[step];
-        const show = namesOf(STEPS[step]);
-        if (name !== show.at(-1)) return;
-        arithmetic.textContent = cell(shown.result, row, column, shown.run);
-        const marks = step > 0 ? { ...sources(row, column), [name]: { row, column } } : {};
+        const { sources, cell, own } = all[step];
+        const show = namesOf(all[step]);
+        const result = matricesAt(step);
+        if (own ? !own.includes(name) : name !== show.at(-1)) return;
+        arithmetic.textContent = cell(result, row, column, shown.run, name);
+        const marks = { ...sources(row, column, name, result, shown.run), [name]: { row, column } };
         show.forEach((one) => heatmaps[one].mark(marks[one] ?? null));
     }
 
     function go(target) {
-        step = Math.min(STEPS.length - 1, Math.max(0, target));
+        step = Math.min(last(), Math.max(0, target));
         draw();
         onStep();
     }
 
     function draw() {
         if (!shown) return;
-        const { result } = shown;
-        const current = STEPS[step];
+        step = Math.min(last(), step);
+        const result = matricesAt(step);
+        const current = all[step];
+        const heads = shown.result.heads?.length ?? 1;
+        tabs.at(-1).parentElement.hidden = heads === 1;
+        headRow.hidden = heads === 1 || isOfWhole(step);
+        if (head.options.length !== heads)
+            replaceChildren(
+                head,
+                Array.from({ length: heads }, (_, index) => h("option", { value: index }, String(index))),
+            );
         tabs.forEach((tab, index) => {
             if (index === step) tab.setAttribute("aria-current", "step");
             else tab.removeAttribute("aria-current");
         });
         back.disabled = step === 0;
-        forward.disabled = step === STEPS.length - 1;
+        forward.disabled = step === last();
         text.textContent = current.text;
         replaceChildren(formulaSlot, displayedFormula(current.formula));
         oneLine.show(step, {
@@ -486,7 +632,7 @@ function createStage(page, onStep) {
 const CLAIMS = [
     {
         claim: "Every row of weights adds up to one.",
-        check({ result }) {
+        check({ result, run }) {
             if (result.row_sums.includes(null))
                 return { shown: false, measured: "not every sum is finite", why: "Some scores are too large for a float32." };
             const worst = result.row_sums.reduce((most, value) => Math.max(most, Math.abs(value - 1)), 0);
@@ -496,13 +642,15 @@ const CLAIMS = [
                 why:
                     worst < 1e-5
                         ? ""
-                        : "A query that may not see any key has a row of zeros: there is nothing to share out.",
+                        : isOverQueries(run)
+                          ? "The softmax ran over the queries, the wrong axis: it is the columns that add up to one."
+                          : "A query that may not see any key has a row of zeros: there is nothing to share out.",
             };
         },
     },
     {
         claim: "The key with the largest score gets the largest weight.",
-        check({ result }) {
+        check({ result, run }) {
             const largest = (row) => row.indexOf(row.reduce((most, value) => Math.max(most, value ?? -Infinity), -Infinity));
             // A row that sees no key has no largest weight, and neither has one with numbers that are not finite.
             const rows = result.masked.flatMap((scores, index) =>
@@ -515,7 +663,9 @@ const CLAIMS = [
             return {
                 shown: rows.length > 0 && agree === rows.length,
                 measured: `in ${agree} of ${rows.length} rows${others > 0 ? `; ${others} more without a largest weight` : ""}`,
-                why: "The softmax keeps the order; scale and mask decide how sharply it is drawn.",
+                why: isOverQueries(run)
+                    ? "Over the queries, a key's weights are compared with each other, not a query's."
+                    : "The softmax keeps the order; scale and mask decide how sharply it is drawn.",
             };
         },
     },
