@@ -23,14 +23,14 @@ static const char *const zero_choices[] = {"none", "q", "k", "v", NULL};
 
 #define SIZE_PARAMETER(word, words, sentence, cost_kind, least, most, usual, note)                           \
     {                                                                                                        \
-        .name = word, .type = PARAMETER_INTEGER, .cost = cost_kind, .title = words, .meaning = sentence,     \
-        .minimum = least, .maximum = most, .default_number = usual, .default_depends = true,                 \
-        .default_note = note                                                                                 \
+        .name = (word), .type = PARAMETER_INTEGER, .cost = (cost_kind), .title = (words),                    \
+        .meaning = (sentence), .minimum = (least), .maximum = (most), .default_number = (usual),             \
+        .default_depends = true, .default_note = (note)                                                      \
     }
 #define MATRIX_PARAMETER(word, words, sentence)                                                              \
     {                                                                                                        \
-        .name = word, .type = PARAMETER_MATRIX, .cost = PARAMETER_COST_NONE, .title = words,                 \
-        .meaning = sentence, .length_maximum = SIDE_MAXIMUM                                                  \
+        .name = (word), .type = PARAMETER_MATRIX, .cost = PARAMETER_COST_NONE, .title = (words),             \
+        .meaning = (sentence), .length_maximum = SIDE_MAXIMUM                                                \
     }
 
 static const struct parameter_declaration declarations[] = {
