@@ -200,13 +200,31 @@ static const struct parameter_declaration declarations[] = {
      .type = PARAMETER_REAL,
      .cost = PARAMETER_COST_NONE,
      .title = "Learning rate",
-     .meaning = "Learning rate of Adam.",
+     .meaning = "How far each step of the optimiser goes.",
      .minimum = 0,
      .minimum_excluded = true,
      .maximum = 10,
      .default_number = 0.005,
      .default_depends = true,
      .default_note = "text: 0.003"},
+    {.name = "optimizer",
+     .type = PARAMETER_CHOICE,
+     .title = "Optimiser",
+     .meaning = "The rule that makes a step out of a gradient, as in PyTorch.",
+     .choices = optimizer_names,
+     .default_text = "adam"},
+    {.name = "momentum",
+     .type = PARAMETER_REAL,
+     .cost = PARAMETER_COST_NONE,
+     .title = "Momentum",
+     .meaning = "How much of the step before each step keeps (sgd and rmsprop).",
+     .maximum = 1},
+    {.name = "weight_decay",
+     .type = PARAMETER_REAL,
+     .cost = PARAMETER_COST_NONE,
+     .title = "Weight decay",
+     .meaning = "Pulls the weights towards 0: through the gradient, or with adamw beside it.",
+     .maximum = 10},
 };
 
 /* Describes the task. Adds a fault and returns false if there is no task of that name. */
@@ -282,6 +300,12 @@ static void check_model(const struct parameter_set *set, struct parameter_faults
         model_choices_check_position(set, (size_t)(has_heads ? width / heads : width), faults);
 }
 
+static void check_optimizer(const struct parameter_set *set, struct parameter_faults *faults) {
+    const char *name = parameter_text(set, "optimizer");
+    if (parameter_real(set, "momentum") != 0 && !optimizer_table[optimizer_find(name)].takes_momentum)
+        parameter_faults_add(faults, "momentum", "must be 0 with %s; sgd and rmsprop have one", name);
+}
+
 static void validate(const struct parameter_set *set, const struct data_source *data,
                      struct parameter_faults *faults) {
     struct task_summary summary;
@@ -289,6 +313,7 @@ static void validate(const struct parameter_set *set, const struct data_source *
     bool is_known = describe_task(set, data, &summary, &again, NULL);
     parameter_faults_free(&again);
     check_model(set, faults);
+    check_optimizer(set, faults);
     if (!is_known)
         return;
     check_sizes(set, &summary, faults);

@@ -34,5 +34,8 @@ const struct kernels IN_SET(kernels) = {
     .shared_scores_forward = IN_SET(shared_scores_forward),
     .shared_scores_backward = IN_SET(shared_scores_backward),
     .tilted_moments = IN_SET(tilted_moments),
-    .adam_step = IN_EIGHT_LANES(adam_step),
+    .optimizer_steps = {[OPTIMIZER_ADAM] = IN_EIGHT_LANES(adam_step),
+                        [OPTIMIZER_ADAMW] = IN_EIGHT_LANES(adamw_step),
+                        [OPTIMIZER_SGD] = IN_EIGHT_LANES(sgd_step),
+                        [OPTIMIZER_RMSPROP] = IN_EIGHT_LANES(rmsprop_step)},
 };

@@ -14,6 +14,7 @@
 
 #include "core/math/lanes/sets.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct shared_scores; /* core/math/shared_scores.h */
@@ -24,14 +25,28 @@ struct row_softmax;
 struct attention_head_gradients;
 struct shared_scores_gradient;
 
-/* The factors of a step of Adam: see core/model/adam.h. */
-struct adam_factors {
-    float first_decay, second_decay; /* beta_1, beta_2 */
-    float first_share, second_share; /* 1 - beta_1, 1 - beta_2 */
-    float step_size;                 /* learning rate / (1 - beta_1^t) */
+/* See core/model/optimizers.h. */
+enum optimizer_kind { OPTIMIZER_ADAM, OPTIMIZER_ADAMW, OPTIMIZER_SGD, OPTIMIZER_RMSPROP, OPTIMIZER_COUNT };
+
+/* The factors of an optimiser's step; an optimiser leaves at 0 what it does not use. */
+struct step_factors {
+    bool is_first;                   /* SGD: the buffer of its momentum begins as the gradient */
+    float first_decay, second_decay; /* of the two moments: Adam's beta_1, beta_2; RMSprop's second: alpha.
+                                        SGD's and RMSprop's first: the momentum */
+    float first_share, second_share; /* 1 minus the decay */
+    float step_size;                 /* learning rate, for Adam / (1 - beta_1^t) */
     float second_correction;         /* sqrt(1 - beta_2^t) */
     float epsilon;
+    float weight_decay; /* times the parameter, is added to the gradient */
+    float shrinkage;    /* AdamW: the parameter is multiplied by this first */
 };
+
+/* One step over `count` parameters. Their gradient is the sum of the columns of gradients[rows][count], whose
+ * rows begin `stride` floats apart, in the order of add_column_sums. The moments are [count], 0 before the
+ * first step: the mean gradient or the momentum's buffer, and the mean of the gradient's square. */
+typedef void optimizer_step(float *parameters, const float *gradients, size_t rows, size_t stride,
+                            float *first_moment, float *second_moment, size_t count,
+                            const struct step_factors *factors);
 
 struct kernels {
     const char *name; /* of the set of lanes: "avx2" */
@@ -108,11 +123,8 @@ struct kernels {
     void (*tilted_moments)(const float *values, size_t count, const float *tilts, size_t tilt_count,
                            float *means, float *variances);
 
-    /* One step of Adam over `count` parameters. Their gradient is the sum of the columns of
-     * gradients[rows][count], whose rows begin `stride` floats apart, in the order of add_column_sums. */
-    void (*adam_step)(float *parameters, const float *gradients, size_t rows, size_t stride,
-                      float *first_moment, float *second_moment, size_t count,
-                      const struct adam_factors *factors);
+    /* Indexed by enum optimizer_kind. */
+    optimizer_step *optimizer_steps[OPTIMIZER_COUNT];
 };
 
 /* The table of the set of lanes that this process runs: the fastest, or the one that was selected

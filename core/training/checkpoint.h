@@ -1,7 +1,8 @@
 /* A checkpoint: the state of a run after an epoch, from which it continues with identical bits.
  *
- * It is one block of bytes: a header with a checksum, then the weights and Adam's two moments, each
- * [parameter_count] floats. It is in this machine's byte order, because a run continues where it began. */
+ * It is one block of bytes: a header with a checksum, then the weights and the optimiser's two moments (0
+ * where it has none), each [parameter_count] floats. It is in this machine's byte order, because a run
+ * continues where it began. */
 #ifndef ATTNLAB_CORE_TRAINING_CHECKPOINT_H
 #define ATTNLAB_CORE_TRAINING_CHECKPOINT_H
 

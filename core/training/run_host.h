@@ -27,8 +27,8 @@ struct run_listener {
     void (*step)(void *owner, size_t step, double loss);
     /* Called for row 0 and after each epoch, in order. `weights` are all parameters in the model's order;
      * every attention matrix of the epoch can be recomputed from them (core/training/inspection.h).
-     * `checkpoint` is everything needed to continue with identical bits: weights, Adam's moments, random
-     * streams and progress. The run owns the buffers. */
+     * `checkpoint` is everything needed to continue with identical bits: weights, the optimiser's moments,
+     * random streams and progress. The run owns the buffers. */
     bool (*epoch)(void *owner, const struct epoch_metrics *metrics, const float *weights, size_t weight_count,
                   const void *checkpoint, size_t checkpoint_size, struct error *error);
 };

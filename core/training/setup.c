@@ -82,6 +82,18 @@ void setup_close(struct setup *setup) {
     setup->task = NULL;
 }
 
+/* A run stored by a version without the parameter `optimizer` is one of Adam, without weight decay. */
+static struct optimizer_settings optimizer_of(const struct parameter_set *parameters) {
+    struct optimizer_settings settings = {.learning_rate = parameter_real(parameters, "learning_rate")};
+    if (parameter_is_set(parameters, "optimizer"))
+        settings.kind = optimizer_find(parameter_text(parameters, "optimizer"));
+    if (parameter_is_set(parameters, "momentum"))
+        settings.momentum = parameter_real(parameters, "momentum");
+    if (parameter_is_set(parameters, "weight_decay"))
+        settings.weight_decay = parameter_real(parameters, "weight_decay");
+    return settings;
+}
+
 struct training_settings setup_training_settings(const struct setup *setup,
                                                  const struct parameter_set *parameters,
                                                  const struct stop_request *stop) {
@@ -92,7 +104,7 @@ struct training_settings setup_training_settings(const struct setup *setup,
         .order = setup->task->kind == DATASET_TEXT ? TORCH_LOADER_RANDPERM : TORCH_LOADER_DATALOADER,
         .epochs = count_of(parameters, "epochs"),
         .batch_size = count_of(parameters, "batch_size"),
-        .learning_rate = parameter_real(parameters, "learning_rate"),
+        .optimizer = optimizer_of(parameters),
         .stop = stop,
     };
 }

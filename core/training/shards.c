@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The number of pieces of the parameters in Adam's step: as few as the shards of a batch, because a step is
- * short. Pieces are whole cache lines. */
+/* The number of pieces of the parameters in an optimiser's step: as few as the shards of a batch, because a
+ * step is short. Pieces are whole cache lines. */
 enum { UPDATE_PIECES = SHARD_MAXIMUM_SHARED, PIECE_MULTIPLE = 16 };
 
 static size_t count_for(const struct model *model) {
@@ -128,8 +128,9 @@ double shards_compute_gradient(struct shards *shards, const float *parameters,
 /* Shared by the threads of one update. */
 struct update_call {
     const struct shards *shards;
+    optimizer_step *step;
     float *parameters, *first_moment, *second_moment;
-    const struct adam_factors *factors;
+    const struct step_factors *factors;
     size_t piece; /* parameters in each piece; the last may have fewer */
 };
 
@@ -139,15 +140,17 @@ static void update_piece(void *argument, size_t index) {
     size_t all = shards->model->parameter_count, first = index * call->piece;
     size_t count = all - first < call->piece ? all - first : call->piece;
     unsigned denormals = denormals_flush();
-    shards->kernels->adam_step(call->parameters + first, shards->gradients + first, shards->count, all,
-                               call->first_moment + first, call->second_moment + first, count, call->factors);
+    call->step(call->parameters + first, shards->gradients + first, shards->count, all,
+               call->first_moment + first, call->second_moment + first, count, call->factors);
     denormals_restore(denormals);
 }
 
-void shards_update_parameters(struct shards *shards, float *parameters, float *first_moment,
-                              float *second_moment, const struct adam_factors *factors,
+void shards_update_parameters(struct shards *shards, enum optimizer_kind optimizer, float *parameters,
+                              float *first_moment, float *second_moment, const struct step_factors *factors,
                               const struct parallel_executor *parallel) {
-    struct update_call call = {shards, parameters, first_moment, second_moment, factors, 0};
+    struct update_call call = {
+        shards, shards->kernels->optimizer_steps[optimizer], parameters, first_moment, second_moment, factors,
+        0};
     size_t count = shards->model->parameter_count;
     call.piece = (count + UPDATE_PIECES - 1) / UPDATE_PIECES;
     call.piece = (call.piece + PIECE_MULTIPLE - 1) / PIECE_MULTIPLE * PIECE_MULTIPLE;

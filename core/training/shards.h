@@ -1,13 +1,13 @@
 /* Divides a batch into a fixed number of parts, so that one run can use several cores.
  *
- * Every part has its own activations and its own gradient. Adam's step adds the gradients in a fixed order;
- * it is itself divided by parameters. The division of a batch depends only on its size and on the model, so
- * one thread and eight threads give the same bits. */
+ * Every part has its own activations and its own gradient. The optimiser's step adds the gradients in a fixed
+ * order; it is itself divided by parameters. The division of a batch depends only on its size and on the
+ * model, so one thread and eight threads give the same bits. */
 #ifndef ATTNLAB_CORE_TRAINING_SHARDS_H
 #define ATTNLAB_CORE_TRAINING_SHARDS_H
 
-#include "core/model/adam.h"
 #include "core/model/model.h"
+#include "core/model/optimizers.h"
 #include "core/tasks/task.h"
 #include "core/training/run_host.h"
 
@@ -60,9 +60,9 @@ double shards_compute_gradient(struct shards *shards, const float *parameters,
 size_t shards_count_correct(struct shards *shards, const float *parameters, const struct shard_batch *batch,
                             const struct run_host *host);
 
-/* Performs Adam's step with the sum of those gradients; all arrays are [parameter_count]. */
-void shards_update_parameters(struct shards *shards, float *parameters, float *first_moment,
-                              float *second_moment, const struct adam_factors *factors,
+/* Performs an optimiser's step with the sum of those gradients; all arrays are [parameter_count]. */
+void shards_update_parameters(struct shards *shards, enum optimizer_kind optimizer, float *parameters,
+                              float *first_moment, float *second_moment, const struct step_factors *factors,
                               const struct parallel_executor *parallel);
 
 #endif

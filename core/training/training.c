@@ -2,7 +2,7 @@
 #include "core/training/training.h"
 
 #include "core/math/matrix.h"
-#include "core/model/adam.h"
+#include "core/model/optimizers.h"
 #include "core/training/checkpoint.h"
 #include "core/training/divergence.h"
 #include "core/training/shards.h"
@@ -99,7 +99,7 @@ static bool set_diverged(const struct training *training, const char *what, stru
                                     .earlier = training->earlier_loss,
                                     .latest = training->latest_loss,
                                     .class_count = training->settings.model->class_count,
-                                    .learning_rate = training->settings.learning_rate,
+                                    .learning_rate = training->settings.optimizer.learning_rate,
                                     .examples = &task->train,
                                     .sequence_length = task->sequence_length};
     return divergence_set(&divergence, error);
@@ -143,9 +143,10 @@ static bool take_step(struct training *training, const struct run_host *host, si
     if (isnan(training->earlier_loss))
         training->earlier_loss = loss;
     training->latest_loss = loss;
-    struct adam_factors factors = adam_factors_at(state->step, training->settings.learning_rate);
-    shards_update_parameters(shards, training->parameters, training->first_moment, training->second_moment,
-                             &factors, &host->parallel);
+    const struct optimizer_settings *optimizer = &training->settings.optimizer;
+    struct step_factors factors = optimizer_factors_at(optimizer, state->step);
+    shards_update_parameters(shards, optimizer->kind, training->parameters, training->first_moment,
+                             training->second_moment, &factors, &host->parallel);
     *total += loss * (double)count;
     if (host->listener.step != NULL)
         host->listener.step(host->listener.owner, state->step, loss);

@@ -1,4 +1,4 @@
-/* The training loop: each epoch takes steps of Adam on the batch's mean cross-entropy.
+/* The training loop: each epoch takes an optimiser's steps on the batch's mean cross-entropy.
  *
  * All memory of a run is one arena that is sized before the first step; a step allocates nothing. After every
  * epoch the listener gets the metrics, the weights and a checkpoint. A run that continues from a checkpoint
@@ -10,6 +10,7 @@
 #define ATTNLAB_CORE_TRAINING_TRAINING_H
 
 #include "core/model/model.h"
+#include "core/model/optimizers.h"
 #include "core/random/torch_loader.h"
 #include "core/tasks/task.h"
 #include "core/training/run_host.h"
@@ -21,7 +22,7 @@ struct training_settings {
     uint64_t seed; /* of the weights and of the batch order */
     enum torch_loader_order order;
     size_t epochs, batch_size;
-    double learning_rate;
+    struct optimizer_settings optimizer;
     const struct stop_request *stop; /* checked while the weights are drawn; may be NULL */
 };
 

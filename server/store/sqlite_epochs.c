@@ -36,7 +36,8 @@ static size_t stored_size(const struct epoch_record *epoch) {
            kept_count(number, kept_stride(number, weights)) * weights + epoch->checkpoint_size;
 }
 
-/* A checkpoint has the weights and both of Adam's moments. It goes when the run ends; until then it counts.
+/* A checkpoint has the weights and both of the optimiser's moments. It goes when the run ends; until then it
+ * counts.
  */
 double store_run_bytes(double snapshots, double weight_bytes, double result_bytes) {
     enum { WEIGHTS_IN_CHECKPOINT = 3, CHECKPOINT_HEADER = 4096 };

@@ -39,9 +39,13 @@ def read_safetensors(data):
     return tensors
 
 
-def train(model, batches, rate, epochs):
+OPTIMISERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD, "rmsprop": torch.optim.RMSprop}
+
+
+def train(model, batches, rate, epochs, optimizer="adam", **settings):
     """The mean loss of each epoch, each example counted once."""
-    optimiser, loss_of, rows = torch.optim.Adam(model.parameters(), lr=rate), nn.CrossEntropyLoss(), []
+    optimiser = OPTIMISERS[optimizer](model.parameters(), lr=rate, **settings)
+    loss_of, rows = nn.CrossEntropyLoss(), []
     for _ in range(epochs):
         total = count = 0
         for inputs, labels in batches():
@@ -122,7 +126,8 @@ class Comparison(unittest.TestCase):
         order = torch.Generator().manual_seed(SEED)
         loader = DataLoader(TensorDataset(inputs, labels), batch_size=BATCH, shuffle=True, generator=order)
         run = self.daemon.train(**parameters)
-        self.check_losses(run, train(model, lambda: loader, 0.005, 2))
+        settings = {key: parameters[key] for key in ("optimizer", "momentum", "weight_decay") if key in parameters}
+        self.check_losses(run, train(model, lambda: loader, parameters.get("learning_rate", 0.005), 2, **settings))
 
         model = self.load_into(run, make())
         tests, _ = first_element(600, LENGTH, 2)
@@ -158,6 +163,20 @@ class Comparison(unittest.TestCase):
 
     def test_unscaled_attention_without_positions(self):
         self.check_numbers("attention without positions", model="attention", position="none", scale=False)
+
+    def test_optimisers(self):
+        for settings in (
+            {"optimizer": "adam", "weight_decay": 0.01},
+            {"optimizer": "adamw", "weight_decay": 0.01},
+            {"optimizer": "adamw", "weight_decay": 0},
+            {"optimizer": "sgd", "learning_rate": 0.05},
+            {"optimizer": "sgd", "momentum": 0.9, "weight_decay": 0.001, "learning_rate": 0.05},
+            {"optimizer": "rmsprop", "weight_decay": 0.001, "learning_rate": 0.001},
+            {"optimizer": "rmsprop", "momentum": 0.9, "learning_rate": 0.0002},
+        ):
+            for model in ("rnn", "attention"):
+                with self.subTest(model=model, **settings):
+                    self.check_numbers(model, model=model, **settings)
 
     def reviews(self, split):
         examples, total = [], 1

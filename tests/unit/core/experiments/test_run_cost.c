@@ -48,7 +48,8 @@ END_TEST
 
 /* Parameters that take no more work, however large they are. */
 static bool is_free(const char *name) {
-    static const char *const names[] = {"seed", "train_seed", "test_seed", "learning_rate", NULL};
+    static const char *const names[] = {"seed",     "train_seed",   "test_seed", "learning_rate",
+                                        "momentum", "weight_decay", NULL};
     for (size_t i = 0; names[i] != NULL; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -204,6 +204,14 @@ START_TEST(bad_parameters_are_faults) {
                     "there is no task or data set named \"nothing-such\"");
     assert_rejected(experiment, SETTINGS("learning_rate", "-1"), "learning_rate",
                     "must be above 0 and at most 10; got -1");
+    assert_rejected(experiment, SETTINGS("momentum", "0.9"), "momentum",
+                    "must be 0 with adam; sgd and rmsprop have one");
+    assert_rejected(experiment, SETTINGS("optimizer", "adamw", "momentum", "0.5"), "momentum",
+                    "must be 0 with adamw; sgd and rmsprop have one");
+    assert_rejected(experiment, SETTINGS("optimizer", "sgd", "momentum", "-0.1"), "momentum",
+                    "must be at least 0 and at most 1; got -0.1");
+    assert_rejected(experiment, SETTINGS("weight_decay", "11"), "weight_decay",
+                    "must be at least 0 and at most 10; got 11");
 }
 END_TEST
 

@@ -87,17 +87,57 @@ static void lstm_step_backward(float *gates, const float *cell_before, const flo
     }
 }
 
+/* The gradient of parameter i, with its weight decay. */
+static float gradient_of(float parameter, const float *gradients, size_t rows, size_t stride, size_t i,
+                         const struct step_factors *factors) {
+    float g = 0;
+    for (size_t row = 0; row < rows; row++)
+        g += gradients[row * stride + i];
+    return g + factors->weight_decay * parameter;
+}
+
 static void adam_step(float *parameters, const float *gradients, size_t rows, size_t stride,
                       float *first_moment, float *second_moment, size_t count,
-                      const struct adam_factors *factors) {
+                      const struct step_factors *factors) {
     for (size_t i = 0; i < count; i++) {
-        float g = 0;
-        for (size_t row = 0; row < rows; row++)
-            g += gradients[row * stride + i];
+        float g = gradient_of(parameters[i], gradients, rows, stride, i, factors);
         float m = first_moment[i] = first_moment[i] * factors->first_decay + factors->first_share * g;
         float v = second_moment[i] = second_moment[i] * factors->second_decay + factors->second_share * g * g;
         float denominator = sqrtf(v) / factors->second_correction + factors->epsilon;
         parameters[i] -= factors->step_size * m / denominator;
+    }
+}
+
+static void adamw_step(float *parameters, const float *gradients, size_t rows, size_t stride,
+                       float *first_moment, float *second_moment, size_t count,
+                       const struct step_factors *factors) {
+    for (size_t i = 0; i < count; i++)
+        parameters[i] *= factors->shrinkage;
+    adam_step(parameters, gradients, rows, stride, first_moment, second_moment, count, factors);
+}
+
+static void sgd_step(float *parameters, const float *gradients, size_t rows, size_t stride,
+                     float *first_moment, float *second_moment, size_t count,
+                     const struct step_factors *factors) {
+    (void)second_moment;
+    for (size_t i = 0; i < count; i++) {
+        float g = gradient_of(parameters[i], gradients, rows, stride, i, factors);
+        if (factors->first_decay != 0)
+            g = first_moment[i] = factors->is_first ? g : factors->first_decay * first_moment[i] + g;
+        parameters[i] -= factors->step_size * g;
+    }
+}
+
+static void rmsprop_step(float *parameters, const float *gradients, size_t rows, size_t stride,
+                         float *first_moment, float *second_moment, size_t count,
+                         const struct step_factors *factors) {
+    for (size_t i = 0; i < count; i++) {
+        float g = gradient_of(parameters[i], gradients, rows, stride, i, factors);
+        float v = second_moment[i] = second_moment[i] * factors->second_decay + factors->second_share * g * g;
+        float change = g / (sqrtf(v) + factors->epsilon);
+        if (factors->first_decay != 0)
+            change = first_moment[i] = factors->first_decay * first_moment[i] + change;
+        parameters[i] -= factors->step_size * change;
     }
 }
 
@@ -215,7 +255,10 @@ const struct kernels kernels_reference = {
     .shared_scores_forward = reference_shared_scores_forward,
     .shared_scores_backward = reference_shared_scores_backward,
     .tilted_moments = reference_tilted_moments,
-    .adam_step = adam_step,
+    .optimizer_steps = {[OPTIMIZER_ADAM] = adam_step,
+                        [OPTIMIZER_ADAMW] = adamw_step,
+                        [OPTIMIZER_SGD] = sgd_step,
+                        [OPTIMIZER_RMSPROP] = rmsprop_step},
 };
 
 size_t kernels_list(const struct kernels *tables[KERNELS_LISTED]) {

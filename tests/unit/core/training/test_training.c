@@ -85,7 +85,7 @@ static void set_up(struct fixture *fixture, const char *model, const struct posi
                                                    .order = TORCH_LOADER_DATALOADER,
                                                    .epochs = epochs,
                                                    .batch_size = 64,
-                                                   .learning_rate = 0.005};
+                                                   .optimizer = {.learning_rate = 0.005}};
     fixture->host.listener = (struct run_listener){.owner = fixture, .step = on_step, .epoch = on_epoch};
     fixture->host.stop = (struct stop_request){is_cancelled, fixture};
     fixture->host.seconds_now = next_tick;
@@ -267,6 +267,30 @@ START_TEST(resuming_gives_the_bits_of_an_uninterrupted_run) {
 }
 END_TEST
 
+/* The moments of each optimiser are in the checkpoint; that of SGD begins with the run's first gradient. */
+START_TEST(every_optimizer_resumes_with_the_same_bits) {
+    struct optimizer_settings settings = {(enum optimizer_kind)(_i / 2), 0.005,
+                                          _i % 2 && optimizer_table[_i / 2].takes_momentum ? 0.9 : 0,
+                                          _i % 2 ? 0.01 : 0};
+    struct fixture whole, first, second;
+    struct fixture *const all[] = {&whole, &first, &second};
+    for (size_t i = 0; i < 3; i++) {
+        set_up(all[i], "rnn", &position_none, 3, 2);
+        all[i]->settings.optimizer = settings;
+    }
+    ck_assert(run(&whole));
+    first.stop_after_epoch = 1;
+    ck_assert(run(&first));
+    second.host.checkpoint = first.checkpoint;
+    second.host.checkpoint_size = first.checkpoint_size;
+    ck_assert_msg(run(&second), "%s", second.error.message);
+    ck_assert_mem_eq(second.weights, whole.weights, whole.model.parameter_count * sizeof(float));
+    ck_assert_mem_ne(first.weights, whole.weights, whole.model.parameter_count * sizeof(float));
+    for (size_t i = 0; i < 3; i++)
+        tear_down(all[i]);
+}
+END_TEST
+
 START_TEST(a_checkpoint_of_another_run_is_refused) {
     struct fixture other, fixture;
     set_up(&other, "rnn", &position_none, 0, 1);
@@ -348,7 +372,7 @@ END_TEST
 START_TEST(a_diverging_run_says_where_and_what_to_try) {
     struct fixture fixture;
     set_up(&fixture, golden_models[_i].model, position_of(&golden_models[_i]), 0, 20);
-    fixture.settings.learning_rate = 3e37;
+    fixture.settings.optimizer.learning_rate = 3e37;
     ck_assert(!run(&fixture));
     ck_assert_int_eq(fixture.error.code, ERROR_DIVERGED);
     ck_assert_ptr_nonnull(strstr(fixture.error.message, "learning_rate"));
@@ -368,7 +392,7 @@ START_TEST(only_a_loss_that_is_not_finite_ends_a_run) {
     struct fixture fixture;
     set_up(&fixture, "attention", &position_learned, 0, 2);
     fixture.settings.batch_size = 2000;
-    fixture.settings.learning_rate = 0.9;
+    fixture.settings.optimizer.learning_rate = 0.9;
     ck_assert_msg(run(&fixture), "%s", fixture.error.message);
     ck_assert_double_gt(fixture.outcome.train_loss, 30 * log(2));
     tear_down(&fixture);
@@ -403,7 +427,7 @@ START_TEST(weights_that_are_not_finite_are_noticed_after_the_last_step) {
     struct fixture fixture;
     set_up(&fixture, "attention", &position_learned, 0, 1);
     fixture.settings.batch_size = 2000; /* one step, whose own loss is still finite */
-    fixture.settings.learning_rate = 1e39;
+    fixture.settings.optimizer.learning_rate = 1e39;
     ck_assert(!run(&fixture));
     ck_assert_uint_eq(fixture.step_count, 1);
     ck_assert(isfinite(fixture.losses[0]));
@@ -423,6 +447,7 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, the_first_of_equal_values_is_the_largest);
     tcase_add_test(tests, cancelling_takes_effect_at_the_next_step);
     tcase_add_loop_test(tests, resuming_gives_the_bits_of_an_uninterrupted_run, 0, 4);
+    tcase_add_loop_test(tests, every_optimizer_resumes_with_the_same_bits, 0, 2 * OPTIMIZER_COUNT);
     tcase_add_test(tests, a_checkpoint_of_another_run_is_refused);
     tcase_add_loop_test(tests, any_number_of_threads_gives_the_same_bits, 0, 4);
     tcase_add_loop_test(tests, a_diverging_run_says_where_and_what_to_try, 0, 4);
