@@ -148,7 +148,7 @@ START_TEST(an_experiment_accepts_its_own_variants) {
             parameter_set_free(&set);
             ck_assert_str_ne(experiment_variant_label(experiment_table[i], variant), "");
         }
-    ck_assert_uint_eq(count, 4);
+    ck_assert_uint_eq(count, 5);
     ck_assert_str_eq(experiment_variant_label(&experiment_train, &experiment_train.variants[1]), "LSTM");
     ck_assert_str_eq(experiment_variant_label(&experiment_train, &experiment_train.variants[3]),
                      "attention (no position)");
