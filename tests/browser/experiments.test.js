@@ -224,6 +224,9 @@ test("scaling: the table equals the lab sheet's, and another seed gives another 
     const rows = await readTable(page, "Measured, by width");
     assert.deepEqual(rows[1].slice(0, 4), ["4", "2.025", "1.013", "0.1615"]);
     assert.deepEqual(rows[5].slice(0, 4), ["1,024", "33.167", "1.036", "0.9857"]);
+    // Through the softmax: the gradient, unscaled and scaled.
+    assert.deepEqual(rows[5].slice(5), ["0.028", "0.958"]);
+    assert.deepEqual(await verdicts(page), ["yes", "yes", "yes", "yes"]);
     await page.getByLabel("Seed").fill("1");
     await page.getByRole("button", { name: "Run" }).click();
     await eventually(async () => (await readTable(page, "Measured, by width"))[1][1] !== "2.025", "another table");

@@ -7,9 +7,12 @@ import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h } from "../shared/dom.js";
 import { fixed, integer, percent } from "../shared/format.js";
 import { displayedFormula, formula } from "../shared/formula.js";
+import { createQuestions } from "../shared/questions.js";
 import { createTable } from "../shared/table.js";
 
 const SATURATED = 0.8;
+const RESPONSIVE = 0.8;
+const STUCK = 0.1;
 
 export function mount(root, page) {
     const { signal } = page;
@@ -26,6 +29,12 @@ export function mount(root, page) {
         x: width,
         y: { label: "weight of the favourite key", min: 0, max: 1, format: (value) => fixed(value, 4) },
     });
+    const response = createChart({
+        title: "Gradient through the softmax",
+        signal,
+        x: width,
+        y: { label: "sum of W(1 \u2212 W)", min: 0, max: 1, format: (value) => fixed(value, 3) },
+    });
     const table = createTable({
         caption: "Measured, by width",
         columns: [
@@ -34,15 +43,18 @@ export function mount(root, page) {
             { label: "std / \u221ad_k", numeric: true, cell: (row) => fixed(row.std_over_sqrt, 3) },
             { label: "largest weight, unscaled", numeric: true, cell: (row) => fixed(row.max_weight, 4) },
             { label: "largest weight, scaled", numeric: true, cell: (row) => fixed(row.max_weight_scaled, 4) },
+            { label: "gradient, unscaled", numeric: true, cell: (row) => fixed(row.gradient, 3) },
+            { label: "gradient, scaled", numeric: true, cell: (row) => fixed(row.gradient_scaled, 3) },
         ],
     });
     const results = h(
         "div",
         { hidden: true },
-        h("div", { class: "pair" }, spread.element, sharpness.element),
+        h("div", { class: "pair" }, spread.element, sharpness.element, response.element),
         table.element,
     );
     const expectations = createExpectations(CLAIMS);
+    const questions = createQuestions(page, { chapter: "scaling", experiment: "scaling", questions: QUESTIONS });
     const points = (rows, name) => rows.map((row) => ({ x: row.d_k, y: row[name] }));
 
     const panel = createExperimentPanel(page, {
@@ -73,8 +85,13 @@ export function mount(root, page) {
                     points: rows.map((row) => ({ x: row.d_k, y: 1 / run.parameters.keys })),
                 },
             ]);
+            response.setSeries([
+                { label: "unscaled", color: 0, points: points(rows, "gradient") },
+                { label: "divided by \u221ad_k", color: 2, points: points(rows, "gradient_scaled") },
+            ]);
             table.update(result.rows);
             expectations.update({ rows, keys: run.parameters.keys });
+            questions.update(result, run);
         },
     });
 
@@ -87,6 +104,7 @@ export function mount(root, page) {
             ": it is a sum of that many independent terms. The wider the vectors, the wilder the scores, and the softmax with them.",
         ),
         panel.element,
+        questions.answer,
         results,
         expectations.element,
         h(
@@ -99,7 +117,7 @@ export function mount(root, page) {
             h(
                 "p",
                 null,
-                "Once one weight is nearly one and the others nearly zero, each of these products is nearly zero: no gradient flows back to the queries and keys, and the head keeps looking wherever its random start happened to point. Dividing by the root brings the variance back to one for any width, and leaves it to training to sharpen the scores where that helps.",
+                "The curve of the gradient adds up these products for i = j, the sum of W(1 \u2212 W): nearly one while many keys share the attention, zero once one has it all. Once one weight is nearly one and the others nearly zero, each of these products is nearly zero: no gradient flows back to the queries and keys, and the head keeps looking wherever its random start happened to point. Dividing by the root brings the variance back to one for any width, and leaves it to training to sharpen the scores where that helps.",
             ),
             h(
                 "p",
@@ -107,6 +125,7 @@ export function mount(root, page) {
                 "Each row of the table is one draw of scores for a handful of keys, so the unscaled column need not rise at every step: a lucky second key can hold the favourite back. Change the seed and see which of its values move; the trend stays.",
             ),
         ),
+        questions.element,
     );
 }
 
@@ -145,6 +164,61 @@ const CLAIMS = [
                 measured: `at most ${fixed(largest, 4)}, where an even share is ${fixed(1 / keys, 4)}`,
                 why: largest < 0.4 ? "" : "With few keys even the even share is large.",
             };
+        },
+    },
+    {
+        claim: "Unscaled, hardly any gradient gets through at the widest vectors; scaled, nearly all of it does.",
+        check({ rows }) {
+            const { d_k: widest, gradient, gradient_scaled: scaled } = rows.at(-1);
+            return {
+                shown: gradient < STUCK && scaled > RESPONSIVE,
+                measured: `${fixed(gradient, 3)} unscaled, ${fixed(scaled, 3)} scaled, at d_k = ${integer(widest)}`,
+                why:
+                    gradient < STUCK && scaled > RESPONSIVE
+                        ? ""
+                        : "One draw: while a second key comes close to the favourite, the softmax still responds.",
+            };
+        },
+    },
+];
+
+const QUESTIONS = [
+    {
+        question: "the vectors have a single dimension?",
+        settings: { dimensions: [1] },
+        claim: "There is nothing to repair: \u221a1 is 1, and the softmax is the same with the factor and without.",
+        check({ rows: [row] }) {
+            const off = Math.abs(row.max_weight - row.max_weight_scaled);
+            return { shown: off === 0, measured: `largest weight ${fixed(row.max_weight, 4)} in both` };
+        },
+    },
+    {
+        question: "the vectors are 4,096 numbers wide?",
+        settings: { dimensions: [4096] },
+        claim: "Unscaled, one key has it all and no gradient is left; scaled, it is as at every other width.",
+        check({ rows: [row] }) {
+            return {
+                shown: row.max_weight > SATURATED && row.gradient < STUCK && row.gradient_scaled > RESPONSIVE,
+                measured: `gradient ${fixed(row.gradient, 3)} unscaled, ${fixed(row.gradient_scaled, 3)} scaled`,
+            };
+        },
+    },
+    {
+        question: "there are only two keys to choose from?",
+        settings: { keys: 2 },
+        claim: "The spread of the scores does not depend on the keys: it is still the root of the width.",
+        check({ rows }) {
+            const worst = Math.max(...rows.map((row) => Math.abs(row.std_over_sqrt - 1)));
+            return { shown: worst < 0.1, measured: `std / \u221ad_k is within ${percent(worst)} of 1` };
+        },
+    },
+    {
+        question: "the spread is measured over ten pairs of vectors only?",
+        settings: { samples: 10 },
+        claim: "The estimate is rough: somewhere it is more than a tenth off, though the law is the same.",
+        check({ rows }) {
+            const worst = Math.max(...rows.map((row) => Math.abs(row.std_over_sqrt - 1)));
+            return { shown: worst > 0.1, measured: `std / \u221ad_k is up to ${percent(worst)} off` };
         },
     },
 ];
