@@ -1,11 +1,12 @@
-/* cost: measures time and memory by sequence length, for an RNN and for attention in three ways.
+/* cost: measures time and memory by sequence length, for an RNN, an LSTM and attention in three ways.
  *
  * Attention by the textbook makes queries, keys, values, all scores, their softmax and the sums of values; in
  * tiles it does the same without keeping the scores; and the identity for single numbers, with which models
  * train here, needs neither projections nor values (core/layers/attention/scalar.h). Each untrained model's
  * forward pass over one batch runs once to warm up, when its memory is measured, and then `repeats` times,
  * the models in turn, so that a change of the machine's speed affects all of them. The result is the median.
- * If a matrix would not fit in memory, its size is computed and only the RNN and the tiles are measured. */
+ * If a matrix would not fit in memory, its size is computed and only the recurrent models and the tiles are
+ * measured. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 #include "core/layers/positions/position.h"
@@ -15,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0, LENGTH_MAXIMUM = 4096 };
-enum { RNN, ATTENTION, TILED, IDENTITY, MODEL_COUNT };
+enum { EXAMPLES_SEED = 3, WEIGHTS_SEED = 0, LENGTH_MAXIMUM = 4096, WIDTH_MAXIMUM = 1024 };
+enum { RNN, LSTM, ATTENTION, TILED, IDENTITY, MODEL_COUNT };
 enum { WARM_UP = 1 };
 
 static const struct measured_model {
@@ -26,6 +27,7 @@ static const struct measured_model {
     const char *time, *memory; /* its fields of the result */
 } measured_models[MODEL_COUNT] = {
     [RNN] = {"rnn", ATTENTION_BY_LENGTH, false, "rnn_ms", "rnn_bytes"},
+    [LSTM] = {"lstm", ATTENTION_BY_LENGTH, false, "lstm_ms", "lstm_bytes"},
     [ATTENTION] = {"attention", ATTENTION_BY_TEXTBOOK, true, "attention_ms", "attention_bytes"},
     [TILED] = {"attention", ATTENTION_BY_TEXTBOOK_IN_TILES, false, "tiled_ms", "tiled_bytes"},
     [IDENTITY] = {"attention", ATTENTION_WITH_MATRIX, true, "identity_ms", "identity_bytes"}};
@@ -48,6 +50,14 @@ static const struct parameter_declaration declarations[] = {
      .minimum = 1,
      .maximum = 1024,
      .default_number = 64},
+    {.name = "width",
+     .type = PARAMETER_INTEGER,
+     .cost = PARAMETER_COST_WIDTH,
+     .title = "Width",
+     .meaning = "The size of the hidden state, or of the vector of a step.",
+     .minimum = 1,
+     .maximum = WIDTH_MAXIMUM,
+     .default_number = 32},
     {.name = "repeats",
      .type = PARAMETER_INTEGER,
      .cost = PARAMETER_COST_NONE,
@@ -68,7 +78,10 @@ static const struct parameter_declaration declarations[] = {
 };
 
 static struct drawn_model_request request_of(const struct parameter_set *set, size_t model, size_t steps) {
+    /* A run stored by an earlier version has the usual width. */
+    size_t width = parameter_is_set(set, "width") ? (size_t)parameter_integer(set, "width") : 0;
     return (struct drawn_model_request){.name = measured_models[model].name,
+                                        .width = width,
                                         .steps = steps,
                                         .examples = (size_t)parameter_integer(set, "batch"),
                                         .position = &position_learned,
@@ -83,7 +96,7 @@ static bool is_measured(const struct parameter_set *set, size_t model, size_t le
 
 /* The models of one length are in memory together, one length at a time. */
 static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
-    enum { NUMBERS_OF_LENGTH = 30 };
+    enum { NUMBERS_OF_LENGTH = 36 };
     (void)data;
     const struct parameter_value *lengths = parameter_value(set, "lengths");
     double passes = WARM_UP + (double)parameter_integer(set, "repeats"), largest = 0;
@@ -341,9 +354,9 @@ static bool run(struct experiment_context *context, struct error *error) {
 const struct experiment experiment_cost = {
     .name = "cost",
     .title = "What it costs",
-    .summary =
-        "Measures the time and memory of an RNN and of attention, by the textbook, in tiles and by the "
-        "identity for single numbers, by sequence length.",
+    .summary = "Measures the time and memory of an RNN, an LSTM and of attention, by the textbook, in tiles "
+               "and by the "
+               "identity for single numbers, by sequence length.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,

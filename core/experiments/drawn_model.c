@@ -8,7 +8,7 @@ enum { CHAPTER_WIDTH = 32, CHAPTER_CLASSES = 2 };
 struct model drawn_model_build(const struct drawn_model_request *request) {
     struct model_options options = {.steps = request->steps,
                                     .class_count = CHAPTER_CLASSES,
-                                    .width = CHAPTER_WIDTH,
+                                    .width = request->width > 0 ? request->width : CHAPTER_WIDTH,
                                     .position = request->position,
                                     .storage = request->storage};
     return model_build(model_find(request->name), &options);

@@ -1,7 +1,7 @@
 /* An untrained model with all its memory, and drawn examples to run it on.
  *
- * Several experiments construct a named model as PyTorch does (width 32, two classes, one number per step)
- * and run it over examples of the first-element task without training. */
+ * Several experiments construct a named model as PyTorch does (width 32 unless another is asked for, two
+ * classes, one number per step) and run it over examples of the first-element task without training. */
 #ifndef ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 #define ATTNLAB_CORE_EXPERIMENTS_DRAWN_MODEL_H
 
@@ -12,6 +12,7 @@
 
 struct drawn_model_request {
     const char *name; /* as in models.h: "attention" */
+    size_t width;     /* 0: the chapter's, 32 */
     size_t steps;
     size_t examples; /* per call */
     const struct position *position;

@@ -116,18 +116,28 @@ START_TEST(cost_is_measured) {
 }
 END_TEST
 
-/* Width 32, in bytes for 64 examples of 30 steps: queries, keys, values and contexts, 4 T W; scores T^2;
+/* In bytes for 64 examples of 30 steps: queries, keys, values and contexts, 4 T W; scores T^2;
  * tiles keep two numbers for each query and work in a block of scores. The RNN holds its states. */
-START_TEST(bytes_are_what_a_pass_holds) {
-    enum { EXAMPLES = 64, T = 30, W = 32, MATRIX = EXAMPLES * T * W * 4 };
-    run_experiment(&experiment_cost, SETTINGS("lengths", "30", "repeats", "1"), &tree);
-    ck_assert(result_tree_value(&tree, "rows.0.attention_bytes") == 4 * MATRIX + EXAMPLES * T * T * 4);
-    ck_assert_double_ge(result_tree_value(&tree, "rows.0.tiled_bytes"), 4 * MATRIX + 2 * EXAMPLES * T * 4);
-    ck_assert_double_lt(result_tree_value(&tree, "rows.0.tiled_bytes"), 5 * MATRIX);
-    ck_assert_double_ge(result_tree_value(&tree, "rows.0.rnn_bytes"), MATRIX);
-    ck_assert_double_le(result_tree_value(&tree, "rows.0.rnn_bytes"), 1.1 * MATRIX);
+static void check_bytes(const char *width_text, size_t width) {
+    enum { EXAMPLES = 64, T = 30 };
+    const double matrix = (double)(EXAMPLES * T * width * 4);
+    run_experiment(&experiment_cost, SETTINGS("lengths", "30", "repeats", "1", "width", width_text), &tree);
+    ck_assert(result_tree_value(&tree, "rows.0.attention_bytes") == 4 * matrix + EXAMPLES * T * T * 4);
+    ck_assert_double_ge(result_tree_value(&tree, "rows.0.tiled_bytes"), 4 * matrix + 2 * EXAMPLES * T * 4);
+    ck_assert_double_lt(result_tree_value(&tree, "rows.0.tiled_bytes"), 5 * matrix);
+    ck_assert_double_ge(result_tree_value(&tree, "rows.0.rnn_bytes"), matrix);
+    ck_assert_double_le(result_tree_value(&tree, "rows.0.rnn_bytes"), 1.1 * matrix);
     ck_assert_double_lt(result_tree_value(&tree, "rows.0.identity_bytes"),
                         result_tree_value(&tree, "rows.0.attention_bytes"));
+    /* Four gates, the cell, its tanh and the hidden state. */
+    ck_assert_double_ge(result_tree_value(&tree, "rows.0.lstm_bytes"), 5 * matrix);
+    ck_assert_double_le(result_tree_value(&tree, "rows.0.lstm_bytes"), 8.2 * matrix);
+    result_tree_free(&tree);
+}
+
+START_TEST(bytes_are_what_a_pass_holds) {
+    check_bytes("32", 32);
+    check_bytes("48", 48);
 }
 END_TEST
 
@@ -159,12 +169,13 @@ START_TEST(cost_is_the_median_of_times_on_the_contexts_clock) {
     context.host.clock_owner = &calls;
     ck_assert(experiment_cost.run(&context, NULL));
     parameter_set_free(&set);
-    /* The models take turns: the RNN's passes are the first, fifth and ninth. */
-    ck_assert_uint_eq(calls, 24);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.rnn_ms"), 5000, 1e-9);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.attention_ms"), 6000, 1e-9);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.tiled_ms"), 7000, 1e-9);
-    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.identity_ms"), 8000, 1e-9);
+    /* The models take turns: the RNN's passes are the first, sixth and eleventh. */
+    ck_assert_uint_eq(calls, 30);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.rnn_ms"), 6000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.lstm_ms"), 7000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.attention_ms"), 8000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.tiled_ms"), 9000, 1e-9);
+    ck_assert_double_eq_tol(result_tree_value(&tree, "rows.0.identity_ms"), 10000, 1e-9);
     ck_assert_str_eq(result_tree_get(&tree, "rows.0.wins.time")->text, "attention");
     ck_assert_str_eq(result_tree_get(&tree, "rows.0.wins.bytes")->text, "attention");
 }
@@ -205,7 +216,7 @@ START_TEST(sizes_that_do_not_fit_are_refused) {
     prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096", "batch", "1024"), &set, &faults);
     ck_assert_uint_eq(faults.count, 1);
     ck_assert_str_eq(faults.items[0].field, "lengths");
-    ck_assert_ptr_nonnull(strstr(faults.items[0].message, "lengths and batch weigh most"));
+    ck_assert_ptr_nonnull(strstr(faults.items[0].message, "lengths, batch and width weigh most"));
     parameter_faults_free(&faults);
     parameter_set_free(&set);
     prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096", "matrix_up_to", "4096"), &set,
