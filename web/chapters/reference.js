@@ -1,15 +1,18 @@
-// Tables to keep. Measured values come from this server's newest runs. If there is no such run yet, the table names the
-// chapter that makes one.
+// Tables to keep. Measured values come from this server's newest runs with the chapters' own parameters, and each says which
+// run that is. If there is no such run yet, the table names the chapter that makes one.
 
 import { get, query } from "../shared/api.js";
 import { h, replaceChildren } from "../shared/dom.js";
 import { bytes, compact, fixed, integer, scientific } from "../shared/format.js";
+import { findRun, hasParameters } from "../shared/known-runs.js";
 import { lengthTable } from "../shared/length-table.js";
 import { describeModels } from "../shared/models.js";
+import { chapterAddress } from "../shared/state.js";
 import { textTable } from "../shared/table.js";
 
 const RECURRENCE = [
     ["aspect", "RNN, LSTM", "self-attention"],
+    ["in one line", "h_t = tanh(W x_t + U h_{t\u22121} + b), step by step", "softmax(QK\u1d40 / \u221ad_k) V, for all steps at once"],
     ["way from one step to another", "as many hops as steps between them", "one hop, always"],
     ["work done side by side", "none along the sequence: each step waits for the one before", "all steps at once"],
     ["operations in a layer", "T \u00d7 d\u00b2", "T\u00b2 \u00d7 d"],
@@ -49,20 +52,20 @@ const TASKS = [
     ["you want to", "begin with", "because"],
     [
         "sort texts into classes",
-        "a pretrained text model and a new last layer",
+        "fine-tuning: a pretrained text model and a new last layer",
         "it knows the language already; only your labels are new",
     ],
     [
         "answer questions from your documents",
-        "search for passages, then let a language model answer from them",
+        "retrieval-augmented generation (RAG): search for passages, then let a language model answer from them",
         "facts stay in the documents, where they can be corrected",
     ],
     [
         "write in a certain style",
-        "a small trained addition to a large model (LoRA)",
+        "fine-tuning with a small trained addition to a large model (LoRA)",
         "the large weights stay as they are; what is trained fits on one machine",
     ],
-    ["read text in pictures", "a vision transformer with a text decoder", "looking and writing are learnt together"],
+    ["read text in pictures", "character recognition (OCR): a vision transformer with a text decoder", "looking and writing are learnt together"],
     [
         "find similar pictures",
         "a pretrained image network and nearest neighbours",
@@ -102,10 +105,9 @@ export function mount(root, page) {
 async function fill(page, concepts, measured, status) {
     try {
         const [reach, cost, shuffle, scaling, accuracies] = await Promise.all([
-            newest(page, "gradient-reach"),
-            newest(page, "cost"),
-            newest(page, "permutation", (run) => run.parameters.position === "none"),
-            newest(page, "scaling"),
+            ...["gradient-reach", "cost", "permutation", "scaling"].map((experiment) =>
+                findRun(page, experiment, {}, { finished: true }),
+            ),
             trained(page),
         ]);
         const found = { reach, cost, shuffle, scaling, accuracies };
@@ -117,54 +119,58 @@ async function fill(page, concepts, measured, status) {
     }
 }
 
-async function newest(page, experiment, accept = () => true) {
-    const { runs } = await get(`/api/runs${query({ experiment, state: "succeeded", limit: 20 })}`, page.signal);
-    const run = runs.find(accept);
-    return run ? (await get(`/api/runs/${run.id}`, page.signal)).result : null;
-}
-
-// The accuracies of each model on the chapter's task, from the newest runs.
+// The accuracies of each model on the chapter's task with the chapter's own parameters, from the newest runs.
 async function trained(page) {
     const { runs } = await get(
         `/api/runs${query({ experiment: "train", state: "succeeded", limit: 200 })}`,
         page.signal,
     );
+    const { schema } = page.experiment("train");
     const models = describeModels(page);
     const result = {};
     for (const { parameters, result: outcome } of runs) {
         const variant = models.variantOf(parameters);
-        if (variant) (result[variant.id] ??= []).push(outcome.test_accuracy);
+        const given = { ...variant?.parameters, seed: parameters.seed };
+        if (variant && hasParameters(parameters, schema, given, "usual"))
+            (result[variant.id] ??= []).push(outcome.test_accuracy);
     }
     return result;
 }
 
-const reachOf = (reach, model) => reach?.rows.find((row) => row.model === model)?.ratio;
+const reachOf = (run, model) => run?.result.rows.find((row) => row.model === model)?.ratio;
 // The row of the longest sequences for which both models were measured.
-const longest = (cost) =>
-    cost &&
-    cost.rows
+const longest = (run) =>
+    run?.result.rows
         .filter((row) => row.attention_ms !== null)
         .sort((a, b) => a.length - b.length)
         .at(-1);
 const link = (chapter, text) => h("a", { href: `#${chapter}` }, text);
-const orLink = (text, chapter, name) => text ?? h("span", null, "\u2013 ", link(chapter, name));
+const orLink = (content, chapter, name) => content ?? h("span", null, "\u2013 ", link(chapter, name));
+// A figure with the run that it comes from.
+const from = (run, text) =>
+    text && h("span", null, text, " ", h("a", { href: chapterAddress(run.experiment, { run: run.id }) }, "this run"));
 const mean = (values) =>
     values?.length
         ? `${fixed(values.reduce((sum, value) => sum + value, 0) / values.length, 4)} (${values.length} run${values.length > 1 ? "s" : ""})`
         : null;
 const ratio = (value) =>
     value === undefined || value === null ? null : value < 1000 ? fixed(value, 2) : scientific(value);
+const lengthOf = (run) => `T = ${integer(run.parameters.sequence_length)}`;
 
 function measuredTable({ reach, cost, accuracies }) {
     const last = longest(cost);
-    const time = (name) => (last ? `${compact(last[name], 3)} ms at T = ${integer(last.length)}` : null);
+    const time = (name) =>
+        orLink(
+            from(cost, last?.[name] ? `${compact(last[name], 3)} ms at T = ${integer(last.length)}` : null),
+            "cost",
+            "measure",
+        );
+    const reaches = (model) => {
+        const value = ratio(reachOf(reach, model));
+        return orLink(from(reach, value && `${value} at ${lengthOf(reach)}`), "gradient-reach", "measure");
+    };
     const rows = [
-        [
-            "gradient at the last step / at the first",
-            orLink(ratio(reachOf(reach, "rnn")), "gradient-reach", "measure"),
-            orLink(ratio(reachOf(reach, "lstm")), "gradient-reach", "measure"),
-            orLink(ratio(reachOf(reach, "attention")), "gradient-reach", "measure"),
-        ],
+        ["gradient at the last step / at the first", reaches("rnn"), reaches("lstm"), reaches("attention")],
         [
             "accuracy on \u201cis the first number positive?\u201d",
             orLink(mean(accuracies.rnn), "four-models", "train"),
@@ -172,26 +178,29 @@ function measuredTable({ reach, cost, accuracies }) {
             orLink(mean(accuracies.attention), "four-models", "train"),
         ],
         ["the same without positions", "", "", orLink(mean(accuracies.unordered), "four-models", "train")],
+        ["time of a forward pass", time("rnn_ms"), time("lstm_ms"), time("attention_ms")],
         [
-            "time of a forward pass",
-            orLink(time("rnn_ms"), "cost", "measure"),
+            "memory of the scores",
             "",
-            orLink(time("attention_ms"), "cost", "measure"),
+            "",
+            orLink(from(cost, last && `${bytes(last.score_bytes)} at T = ${integer(last.length)}`), "cost", "measure"),
         ],
-        ["memory of the scores", "", "", orLink(last ? bytes(last.score_bytes) : null, "cost", "measure")],
     ];
-    return textTable("The same, measured on this machine", [["measured", "RNN", "LSTM", "attention"], ...rows]);
+    return textTable("The same, measured on this machine with the chapters\u2019 own parameters", [
+        ["measured", "RNN", "LSTM", "attention"],
+        ...rows,
+    ]);
 }
 
 function conceptTable({ reach, cost, shuffle, scaling }) {
     const last = longest(cost);
-    const widest = scaling?.rows.at(-1);
+    const widest = scaling?.result.rows.at(-1);
     const dash = "\u2013";
     return textTable("The words, each in a sentence", [
         ["concept", "in a sentence", "measured here"],
         [
             "attention",
-            "each position takes the average of all values, weighted by how well its query fits their keys",
+            "softmax(QK\u1d40 / \u221ad_k) V: each position takes the average of all values, weighted by how well its query fits their keys",
             "",
         ],
         [
@@ -202,9 +211,11 @@ function conceptTable({ reach, cost, shuffle, scaling }) {
         [
             "the factor 1/\u221ad_k",
             "keeps the softmax from deciding before anything was learnt",
-            widest
-                ? `favourite key at width ${integer(widest.d_k)}: ${fixed(widest.max_weight, 3)} without, ${fixed(widest.max_weight_scaled, 3)} with it`
-                : dash,
+            from(
+                scaling,
+                widest &&
+                    `favourite key at width ${integer(widest.d_k)}: ${fixed(widest.max_weight, 3)} without, ${fixed(widest.max_weight_scaled, 3)} with it`,
+            ) ?? dash,
         ],
         [
             "path length",
@@ -214,21 +225,45 @@ function conceptTable({ reach, cost, shuffle, scaling }) {
         [
             "gradient reach",
             "how much of the learning signal arrives at the first step",
-            reach
-                ? `last / first: ${ratio(reachOf(reach, "rnn")) ?? dash} for the RNN, ${ratio(reachOf(reach, "attention")) ?? dash} for attention`
-                : dash,
+            from(
+                reach,
+                reach &&
+                    `last / first: ${ratio(reachOf(reach, "rnn")) ?? dash} for the RNN, ${ratio(reachOf(reach, "attention")) ?? dash} for attention, at ${lengthOf(reach)}`,
+            ) ?? dash,
         ],
         [
             "position",
             "what has to be added because a sum knows no order",
-            shuffle ? `shuffled without it, the output moves by ${scientific(shuffle.max_difference, 1)}` : dash,
+            from(
+                shuffle,
+                shuffle &&
+                    `shuffled without it, the output moves by ${scientific(shuffle.result.max_difference, 1)} at ${lengthOf(shuffle)}`,
+            ) ?? dash,
         ],
         ["causal mask", "minus infinity for the future, so that its weight is exactly zero", ""],
-        ["head", "one of several attentions side by side; each projects the whole width to queries, keys and values of its own, narrower than one head\u2019s would be", ""],
+        [
+            "head",
+            "one of several attentions side by side; each projects the whole width to queries, keys and values of its own, narrower than one head\u2019s would be",
+            "",
+        ],
+        [
+            "parallelism",
+            "attention computes all steps at once, a recurrent network one after the other; a machine with many cores needs the former",
+            from(
+                cost,
+                last &&
+                    `on one core here: attention ${compact(last.attention_ms, 3)} ms, RNN ${compact(last.rnn_ms, 3)} ms, at T = ${integer(last.length)}`,
+            ) ?? dash,
+        ],
         [
             "T\u00b2",
             "every step meets every other, so memory grows with the square of the length",
-            last ? `${bytes(last.score_bytes)} of scores at T = ${integer(last.length)}` : dash,
+            from(cost, last && `${bytes(last.score_bytes)} of scores at T = ${integer(last.length)}`) ?? dash,
+        ],
+        [
+            "transformer block",
+            "attention, residual connections, norms and a feed-forward part, stacked as often as one likes",
+            link("transformer-block", "its parts"),
         ],
         [
             "attention as explanation",
