@@ -5,6 +5,7 @@ import { h, replaceChildren } from "../shared/dom.js";
 import { createExpectations } from "../shared/expectation.js";
 import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { fixed, integer } from "../shared/format.js";
+import { createQuestions } from "../shared/questions.js";
 import { createTable } from "../shared/table.js";
 
 const SPACES = { mobilenet_v2: "MobileNetV2", raw_pixels: "raw pixels" };
@@ -13,9 +14,11 @@ const PIXEL_SIZE = 3;
 export function mount(root, page) {
     const tableSlot = h("div");
     const pictures = createPictures();
-    const results = h("div", { hidden: true }, tableSlot, pictures.element);
+    const network = h("p");
+    const results = h("div", { hidden: true }, network, tableSlot, pictures.element);
     const files = howToGetFiles(page);
     const expectations = createExpectations(CLAIMS);
+    const questions = createQuestions(page, { chapter: "retrieval", experiment: "retrieval", questions: QUESTIONS });
 
     const panel = createExperimentPanel(page, {
         experiment: "retrieval",
@@ -25,11 +28,13 @@ export function mount(root, page) {
         failed: () => {
             files.open = true;
         },
-        render(result) {
+        render(result, run) {
             results.hidden = false;
-            tableSlot.replaceChildren(rateTable(result).element);
+            network.textContent = `Nothing was trained: MobileNetV2 has ${integer(result.parameter_count)} parameters without its top, all as they were published; raw pixels have none.`;
+            tableSlot.replaceChildren(rateTable(result).element, agreementTable(result));
             pictures.show(result);
             expectations.update(result);
+            questions.update(result, run);
         },
     });
 
@@ -40,6 +45,7 @@ export function mount(root, page) {
             "MobileNetV2 learnt to name photographs. Cut off its last layer and it turns any picture into 1,280 numbers. Are pictures of the same kind of clothing near each other in that space, although the network never saw one like them?",
         ),
         panel.element,
+        questions.answer,
         results,
         files,
         expectations.element,
@@ -58,6 +64,7 @@ export function mount(root, page) {
                 "That raw pixels do so well is no accident. These pictures are small, centred, all of one size and on a black background, so that two shirts cover nearly the same pixels. And enlarged from 28 to 96 they have none of the texture and colour the network learnt to use. A pretrained space is better where the pictures resemble those it came from, not everywhere.",
             ),
         ),
+        questions.element,
     );
 }
 
@@ -97,6 +104,28 @@ function rateTable(result) {
         rows: [...result.rows, chance],
     });
 }
+
+// How often the two spaces agree about a query, over all splits. Runs of earlier versions lack it.
+function agreementTable({ agreement, splits }) {
+    if (!agreement) return h("span");
+    const total = queriesOf(agreement);
+    const rows = [
+        ["both", agreement.both],
+        ["MobileNetV2 alone", agreement.only_mobilenet_v2],
+        ["raw pixels alone", agreement.only_raw_pixels],
+        ["neither", agreement.neither],
+    ];
+    return createTable({
+        caption: `Who was right, over ${integer(total)} queries${splits > 1 ? ` of ${integer(splits)} splits` : ""}`,
+        columns: [
+            { label: "right", cell: ([label]) => label },
+            { label: "queries", numeric: true, cell: ([, count]) => integer(count) },
+            { label: "share", numeric: true, cell: ([, count]) => fixed(count / total, 3) },
+        ],
+        rows,
+    }).element;
+}
+const queriesOf = (agreement) => Object.values(agreement).reduce((sum, count) => sum + count, 0);
 
 // Draws a grey picture on a canvas, with enlarged pixels. `pixels` are bytes in base64.
 function drawPicture(pixels, rows, columns, label) {
@@ -237,6 +266,51 @@ const CLAIMS = [
                     ? "The choice of pictures alone can make a difference of this size: no verdict either way."
                     : "",
             };
+        },
+    },
+    {
+        claim: "The two spaces err differently: the queries that one of them alone gets right outnumber the difference of their rates.",
+        check({ agreement, rows }) {
+            if (!agreement) return false;
+            const alone = agreement.only_mobilenet_v2 + agreement.only_raw_pixels;
+            const difference = Math.abs(agreement.only_mobilenet_v2 - agreement.only_raw_pixels);
+            const total = queriesOf(agreement);
+            return {
+                shown: alone > 2 * difference,
+                measured: `one alone is right on ${fixed(alone / total, 3)} of the queries; the rates, ${rows.map((row) => fixed(row.top1, 3)).join(" and ")}, differ by ${fixed(difference / total, 3)}`,
+                why: "Equal rates do not mean equal answers: a search that asks both could be better than either.",
+            };
+        },
+    },
+];
+
+const QUESTIONS = [
+    {
+        question: "the pictures are drawn anew ten times?",
+        settings: { splits: 10 },
+        claim: "A single split can be off by percentage points: the rates of raw pixels differ by more than 0.03 between the luckiest split and the unluckiest.",
+        check({ rows }) {
+            const rates = rows.find((row) => row.space === "raw_pixels").top1_by_split;
+            const range = Math.max(...rates) - Math.min(...rates);
+            return { shown: range > 0.03, measured: `between ${fixed(Math.min(...rates), 3)} and ${fixed(Math.max(...rates), 3)}` };
+        },
+    },
+    {
+        question: "the database has 100 pictures instead of 1,000?",
+        settings: { database: 100 },
+        claim: "Both spaces get worse, as the nearest picture is farther away, and still do three times as well as chance.",
+        check: ({ rows, chance }) => ({
+            shown: rows.every((row) => row.top1 > 3 * chance && row.top1 < 0.8),
+            measured: rows.map((row) => fixed(row.top1, 3)).join(" and "),
+        }),
+    },
+    {
+        question: "the network sees the pictures at 128 instead of 96?",
+        settings: { size: 128 },
+        claim: "Enlarging adds nothing that was not in 28 by 28 points: the rate stays within 0.05 of raw pixels\u2019.",
+        check(result) {
+            const difference = rate(result, "mobilenet_v2") - rate(result, "raw_pixels");
+            return { shown: Math.abs(difference) < 0.05, measured: `${fixed(difference, 3)} above raw pixels` };
         },
     },
 ];
