@@ -1,9 +1,11 @@
 /* permutation: shows what happens to attention's output if its input is shuffled.
  *
- * Without positions a sequence is a set: shuffling changes only the order of the float additions, so the mean
- * of attention over all steps stays the same up to rounding. With positions it changes. */
+ * Without positions a sequence is a set: shuffling changes only the order of the float additions, so each
+ * token's output moves with the token (equivariance), and the mean of attention over all steps stays the same
+ * (invariance), up to rounding. With positions both change. */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
+#include "core/experiments/token_outputs.h"
 #include "core/model/choices.h"
 
 #include <math.h>
@@ -53,38 +55,70 @@ static struct drawn_model_request request_of(const struct parameter_set *set) {
 
 /* Working memory in addition to the model's. */
 struct shuffle {
-    size_t *order;              /* [steps]: step t of the shuffled input is step order[t] of the original */
-    float *values;              /* [examples][steps], shuffled */
-    float *original, *shuffled; /* [examples][classes], logits */
+    size_t *order;               /* [steps]: step t of the shuffled input is step order[t] of the original */
+    float *values;               /* [examples][steps], shuffled */
+    float *original, *shuffled;  /* [examples][classes], logits */
+    struct token_outputs tokens; /* of the first example, shuffled */
+    float *token_outputs;        /* [steps][width]: its outputs before */
 };
 
-static void lay_out(struct shuffle *shuffle, size_t examples, size_t steps, size_t classes,
+static size_t width_of(const struct model *model) {
+    return model->layers[model->layer_count - 2].output.width;
+}
+
+static void lay_out(struct shuffle *shuffle, const struct model *model, size_t examples,
                     struct arena *arena) {
+    size_t steps = model->input.steps, classes = model->class_count;
     shuffle->order = arena_allocate(arena, steps, sizeof *shuffle->order);
     shuffle->values = arena_floats(arena, examples * steps);
     shuffle->original = arena_floats(arena, examples * classes);
     shuffle->shuffled = arena_floats(arena, examples * classes);
+    token_outputs_lay_out(&shuffle->tokens, model, arena);
+    shuffle->token_outputs = arena_floats(arena, steps * width_of(model));
 }
 
 static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
     enum { PASSES = 2 };
     (void)data;
     struct drawn_model_request request = request_of(set);
-    size_t classes = drawn_model_build(&request).class_count;
+    struct model model = drawn_model_build(&request);
     struct shuffle shuffle;
     struct arena measure = arena_measuring();
-    lay_out(&shuffle, request.examples, request.steps, classes, &measure);
+    lay_out(&shuffle, &model, request.examples, &measure);
     struct run_cost cost = {.memory_bytes = 0};
     drawn_model_add_work(&request, PASSES, &cost);
     drawn_examples_add_cost(request.examples, request.steps, &cost);
     cost.memory_bytes += (double)drawn_model_size(&request);
     run_cost_add_memory(&cost, (double)measure.used);
-    run_cost_add_result(&cost, (double)request.steps + 2 * (double)request.examples * (double)classes + 1);
+    cost.work[WORK_ARITHMETIC] += PASSES * token_outputs_operations(&model);
+    run_cost_add_result(&cost, 2 * (double)request.steps * (1 + (double)width_of(&model)) +
+                                   2 * (double)request.examples * (double)model.class_count + 3);
     return cost;
 }
 
-static void write_result(const struct result_sink *sink, const struct shuffle *shuffle, size_t examples,
-                         size_t steps, size_t classes) {
+/* How far the output of a token is from where it moved: shuffled step t was step order[t]. */
+static float equivariance_difference(const struct shuffle *shuffle, size_t steps, size_t width) {
+    float largest = 0;
+    for (size_t t = 0; t < steps; t++)
+        for (size_t j = 0; j < width; j++)
+            largest = fmaxf(largest, fabsf(shuffle->tokens.outputs[t * width + j] -
+                                           shuffle->token_outputs[shuffle->order[t] * width + j]));
+    return largest;
+}
+
+static void write_tokens(const struct result_sink *sink, const struct shuffle *shuffle, const float *values,
+                         size_t steps, size_t width) {
+    result_begin_object(sink, "tokens");
+    result_vector(sink, "input", values, steps);
+    result_matrix(sink, "original", shuffle->token_outputs, steps, width);
+    result_matrix(sink, "shuffled", shuffle->tokens.outputs, steps, width);
+    result_end_object(sink);
+    result_real(sink, "equivariance_difference", equivariance_difference(shuffle, steps, width));
+}
+
+static void write_result(const struct result_sink *sink, const struct shuffle *shuffle,
+                         const struct model *model, size_t examples, const float *values) {
+    size_t steps = model->input.steps, classes = model->class_count;
     float largest = 0;
     for (size_t i = 0; i < examples * classes; i++)
         largest = fmaxf(largest, fabsf(shuffle->original[i] - shuffle->shuffled[i]));
@@ -96,6 +130,7 @@ static void write_result(const struct result_sink *sink, const struct shuffle *s
     result_matrix(sink, "original", shuffle->original, examples, classes);
     result_matrix(sink, "shuffled", shuffle->shuffled, examples, classes);
     result_real(sink, "max_difference", largest);
+    write_tokens(sink, shuffle, values, steps, width_of(model));
     result_end_object(sink);
 }
 
@@ -116,10 +151,10 @@ static bool run(struct experiment_context *context, struct error *error) {
     size_t classes = model.model.class_count;
     struct shuffle shuffle;
     struct arena measure = arena_measuring();
-    lay_out(&shuffle, count, steps, classes, &measure);
+    lay_out(&shuffle, &model.model, count, &measure);
     if (task == NULL || !arena_init(&arena, measure.used, error))
         goto cleanup;
-    lay_out(&shuffle, count, steps, classes, &arena);
+    lay_out(&shuffle, &model.model, count, &arena);
 
     const float *values = task->train.values;
     memcpy(shuffle.original, drawn_model_forward(&model, values, count), count * classes * sizeof(float));
@@ -129,9 +164,13 @@ static bool run(struct experiment_context *context, struct error *error) {
             shuffle.values[i * steps + t] = values[i * steps + shuffle.order[t]];
     memcpy(shuffle.shuffled, drawn_model_forward(&model, shuffle.values, count),
            count * classes * sizeof(float));
+    token_outputs_compute(&shuffle.tokens, &model, request.position, values);
+    memcpy(shuffle.token_outputs, shuffle.tokens.outputs,
+           steps * width_of(&model.model) * sizeof *shuffle.token_outputs);
+    token_outputs_compute(&shuffle.tokens, &model, request.position, shuffle.values);
     if (!experiment_check_cancelled(context, error))
         goto cleanup;
-    write_result(&context->result, &shuffle, count, steps, classes);
+    write_result(&context->result, &shuffle, &model.model, count, values);
     experiment_report_progress(context, 1, 1, "shuffles");
     done = true;
 cleanup:

@@ -72,6 +72,10 @@ START_TEST(permutation_matches_pytorch) {
     assert_near(&tree, "original", GOLDEN(golden_permutation_plain_original), 1e-6);
     assert_near(&tree, "shuffled", GOLDEN(golden_permutation_plain_shuffled), 1e-6);
     ck_assert_double_lt(result_tree_value(&tree, "max_difference"), 1e-6);
+    assert_near(&tree, "tokens.original", GOLDEN(golden_permutation_plain_tokens_original), 1e-6);
+    assert_near(&tree, "tokens.shuffled", GOLDEN(golden_permutation_plain_tokens_shuffled), 1e-6);
+    ck_assert_double_lt(result_tree_value(&tree, "equivariance_difference"), 1e-6);
+    ck_assert_uint_eq(result_tree_length(&tree, "tokens.input"), 60);
 }
 END_TEST
 
@@ -83,6 +87,9 @@ START_TEST(permutation_matters_with_positions) {
     assert_near(&tree, "original", GOLDEN(golden_permutation_learned_original), 1e-6);
     assert_near(&tree, "shuffled", GOLDEN(golden_permutation_learned_shuffled), 1e-6);
     ck_assert_double_gt(result_tree_value(&tree, "max_difference"), 1e-5);
+    assert_near(&tree, "tokens.original", GOLDEN(golden_permutation_learned_tokens_original), 1e-6);
+    assert_near(&tree, "tokens.shuffled", GOLDEN(golden_permutation_learned_tokens_shuffled), 1e-6);
+    ck_assert_double_gt(result_tree_value(&tree, "equivariance_difference"), 1e-3);
     result_tree_free(&tree);
     run_experiment(&experiment_permutation,
                    SETTINGS("seed", "4", "sequence_length", "10", "examples", "3", "position", "sinusoidal"),
@@ -91,6 +98,12 @@ START_TEST(permutation_matters_with_positions) {
     assert_near(&tree, "original", GOLDEN(golden_permutation_sinusoidal_original), 1e-6);
     assert_near(&tree, "shuffled", GOLDEN(golden_permutation_sinusoidal_shuffled), 1e-6);
     ck_assert_double_gt(result_tree_value(&tree, "max_difference"), 1e-4);
+    assert_near(&tree, "tokens.original", GOLDEN(golden_permutation_sinusoidal_tokens_original), 1e-6);
+    assert_near(&tree, "tokens.shuffled", GOLDEN(golden_permutation_sinusoidal_tokens_shuffled), 1e-6);
+    ck_assert_double_gt(result_tree_value(&tree, "equivariance_difference"), 0.1);
+    result_tree_free(&tree);
+    run_experiment(&experiment_permutation, SETTINGS("sequence_length", "8", "position", "rotary"), &tree);
+    ck_assert_double_gt(result_tree_value(&tree, "equivariance_difference"), 1e-4);
     result_tree_free(&tree);
     run_experiment(&experiment_permutation, SETTINGS("sequence_length", "1", "position", "learned"), &tree);
     ck_assert(result_tree_value(&tree, "max_difference") == 0);
