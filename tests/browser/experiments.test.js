@@ -255,7 +255,14 @@ test("permutation: the output changes with positions and stays without them", as
     assert.equal(without[1][1], without[1][2]);
     const learned = await readTable(page, "With learned positions");
     assert.notEqual(learned[1][1], learned[1][2]);
-    assert.deepEqual(await verdicts(page), ["yes", "yes"]);
+    assert.deepEqual(await verdicts(page), ["yes", "yes", "yes", "yes"]);
+    // Each token's output moves with it, and with positions changes: eight cards in each row.
+    const pictures = page.locator(".token-cards");
+    assert.equal(await pictures.count(), 2);
+    assert.deepEqual(await pictures.first().evaluate((picture) => picture.querySelectorAll(".token-card").length), 16);
+    assert.equal(await pictures.first().locator(".token-card.changed").count(), 0);
+    assert.equal(await pictures.last().locator(".token-card.changed").count(), 8);
+    await assertAccessible(page);
     assert.deepEqual(faults, []);
     await close();
 });

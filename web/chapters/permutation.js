@@ -12,7 +12,9 @@ import { createExperimentPanel, createProgress } from "../shared/experiment-pane
 import { fixed, scientific } from "../shared/format.js";
 import { hasParameters, resultOf } from "../shared/known-runs.js";
 import { SENTENCES } from "../shared/models.js";
+import { createQuestions } from "../shared/questions.js";
 import { createTable } from "../shared/table.js";
+import { tokenMoves } from "./permutation-tokens.js";
 
 const ROUNDING = 1e-5;
 const SEEDS = [0, 1, 2];
@@ -45,13 +47,14 @@ const requestFor = ({ common, model }) => ({
 });
 
 export function mount(root, page) {
+    const shuffle = createShuffle(page);
     root.append(
         h(
             "p",
             { class: "lead" },
             "Attention adds up over all steps, and a sum does not know in which order it was taken. Unless every step carries a mark of its place, a sequence is a bag.",
         ),
-        ...createShuffle(page),
+        ...shuffle.elements,
         h("h2", null, "What it means for learning"),
         h(
             "p",
@@ -59,12 +62,15 @@ export function mount(root, page) {
             "Two tasks, each trained with positions and without, three seeds each. Taking the positions away is a disaster for one and hardly noticed by the other, and both are the right result: whether order matters depends on the task.",
         ),
         ...createAblation(page),
+        shuffle.questions,
     );
 }
 
 function createShuffle(page) {
     const tableSlot = h("div", { class: "pair" });
     const order = h("p", { class: "hint" });
+    const tokenSlot = h("div");
+    const questions = createQuestions(page, { chapter: "permutation", experiment: "permutation", questions: QUESTIONS });
     const alert = createAlert();
     const expectations = createExpectations([
         {
@@ -85,6 +91,14 @@ function createShuffle(page) {
                 measured: `${position}: largest difference ${scientific(learned.max_difference)}`,
                 why: "Small all the same: fresh learned positions have a spread of 0.02 only. Training makes them larger where that helps.",
             }),
+        },
+        {
+            claim: "Without positions each token\u2019s output moves with the token: attention is equivariant, and its mean invariant.",
+            check: ({ none }) => moves(none, (difference) => difference < ROUNDING),
+        },
+        {
+            claim: "Positions break that: the same token gets another output in another place.",
+            check: ({ learned }) => moves(learned, (difference) => difference > ROUNDING),
         },
     ]);
 
@@ -108,16 +122,41 @@ function createShuffle(page) {
                     outputTable("Without positions: the two logits of each example", none),
                     outputTable("With learned positions: the same", learned),
                 );
+                tokenSlot.replaceChildren(
+                    tokenMoves("Without positions: outputs move with their tokens", none),
+                    tokenMoves("With learned positions: they change on the way", learned),
+                );
                 order.textContent = `The shuffle: place 0 gets step ${none.permutation[0]}, then ${none.permutation.slice(1, 12).join(", ")}${none.permutation.length > 12 ? ", \u2026" : "."}`;
                 expectations.update({ none, learned, position: "learned positions" });
+                questions.update(none, run);
             } catch (error) {
                 alert.show(error);
             }
         },
     });
-    return [panel.element, alert.element, order, tableSlot, expectations.element];
+    return {
+        elements: [
+            panel.element,
+            alert.element,
+            questions.answer,
+            order,
+            tableSlot,
+            h("h2", null, "Token by token"),
+            h(
+                "p",
+                { class: "prose" },
+                "The two logits come from the mean over all tokens, so they can only stay or change. Before the mean there is more to see: the first eight places of the shuffled sequence of example 0, and what attention gives the token that stands there.",
+            ),
+            tokenSlot,
+            expectations.element,
+        ],
+        questions: questions.element,
+    };
 }
 
+// Judges how far outputs are from where their tokens moved; runs of earlier versions do not say.
+const moves = ({ equivariance_difference: difference }, isShown) =>
+    difference !== undefined && { shown: isShown(difference), measured: `largest difference ${scientific(difference)}` };
 const pairText = (values) => values.map((value) => fixed(value, 4)).join(", ");
 const difference = ([before, after]) => Math.max(...before.map((value, index) => Math.abs(value - after[index])));
 
@@ -256,5 +295,32 @@ const CLAIMS = [
                 measured: measured(bag),
                 why: "A null result, and worth as much as the other: an ablation on this task alone would have said that positions are useless.",
             },
+    },
+];
+
+const QUESTIONS = [
+    {
+        question: "there are only two tokens to shuffle?",
+        settings: { sequence_length: 2, position: "none" },
+        claim: "Then a sum of two terms is taken in the other order, and a + b is b + a to the last bit.",
+        check: ({ max_difference: difference }) => ({
+            shown: difference === 0,
+            measured: `largest difference ${scientific(difference)}`,
+        }),
+    },
+    {
+        question: "the sequence has 1,000 tokens?",
+        settings: { sequence_length: 1000, position: "none" },
+        claim: "The output still does not move: more terms round more often, but no order is better than another.",
+        check: ({ max_difference: difference }) => ({
+            shown: difference < ROUNDING,
+            measured: `largest difference ${scientific(difference)}`,
+        }),
+    },
+    {
+        question: "other weights are drawn?",
+        settings: { seed: 1, position: "none" },
+        claim: "It is no accident of one seed: outputs move with their tokens whatever the weights are.",
+        check: (result) => moves(result, (difference) => difference < ROUNDING),
     },
 ];
