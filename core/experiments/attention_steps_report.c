@@ -212,11 +212,13 @@ double attention_steps_count_numbers(const struct attention_steps_sizes *sizes) 
     double queries = (double)sizes->queries, keys = (double)sizes->keys, width = (double)sizes->width;
     double heads = (double)sizes->heads, inner = heads * (double)sizes->head_size;
     double values = heads * (double)sizes->value_width, tokens = queries + keys;
-    /* Top-level and, with several heads, once more by head. */
-    double shown = heads > 1 ? heads + 1 : 1;
-    return tokens * width + (inner + 1) * width * MAP_COUNT +
-           2 * (queries * inner + keys * (inner + values)) +
-           shown * (MATRICES_OF_PAIRS * queries * keys + tokens) + 2 * queries * values + queries * width +
+    /* With several heads everything stands there as a whole and by head, the scores of the first head twice.
+     */
+    double times = heads > 1 ? 2 : 1, scores = heads > 1 ? heads + 1 : 1;
+    double maps = heads > 1 ? MAP_COUNT : MAP_OUTPUT;
+    double inputs = (queries + (sizes->is_cross ? keys : 0)) * width + maps * (inner + 1) * width;
+    return inputs + times * (queries * (inner + values) + keys * (inner + values)) +
+           scores * (MATRICES_OF_PAIRS * queries * keys + tokens) + (heads > 1 ? queries * width : 0) +
            LABEL * tokens + FURTHER_NUMBERS;
 }
 

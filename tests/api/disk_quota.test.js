@@ -5,7 +5,7 @@ import { Browser, longTraining, smallTraining, until } from "../support/client.j
 import { startDaemon } from "../support/daemon.js";
 
 const token = "correct-horse-battery-staple";
-const large = { experiment: "attention-steps", tokens: 512, width: 128 }; // a result of 16 MB
+const large = { experiment: "attention-steps", tokens: 512, width: 112 }; // a result of 16 MB
 
 async function start(t, ...args) {
     const daemon = await startDaemon({

@@ -11,7 +11,7 @@ import { startDaemon } from "../support/daemon.js";
 
 const SMALL_RESULT = 16 << 10;
 const FETCHES = { least: 5, most: 25 };
-const large = { experiment: "attention-steps", tokens: 384, width: 384 };
+const large = { experiment: "attention-steps", tokens: 384, width: 160 };
 
 let daemon, client;
 before(async () => {

@@ -26,6 +26,7 @@ test("a new run has all defaults filled in", async () => {
         model: "attention",
         position: "learned",
         mask: "none",
+        scale: true,
         width: 32,
         heads: 4,
         layers: 1,
@@ -43,6 +44,9 @@ test("a new run has all defaults filled in", async () => {
         epochs: 1,
         batch_size: 64,
         learning_rate: 0.005,
+        optimizer: "adam",
+        momentum: 0,
+        weight_decay: 0,
     });
     assert.match(run.created_at, time);
     assert.equal(run.comparison, null);
