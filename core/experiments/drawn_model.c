@@ -3,12 +3,16 @@
 
 #include "core/math/matrix.h"
 
-enum { CHAPTER_WIDTH = 32, CHAPTER_CLASSES = 2 };
+/* The chapter's width and classes, the lab's heads and feed-forward part. */
+enum { CHAPTER_WIDTH = 32, CHAPTER_CLASSES = 2, LAB_HEADS = 4, LAB_LAYERS = 1, LAB_FEEDFORWARD_WIDTH = 64 };
 
 struct model drawn_model_build(const struct drawn_model_request *request) {
     struct model_options options = {.steps = request->steps,
                                     .class_count = CHAPTER_CLASSES,
                                     .width = request->width > 0 ? request->width : CHAPTER_WIDTH,
+                                    .heads = LAB_HEADS,
+                                    .layers = LAB_LAYERS,
+                                    .feedforward_width = LAB_FEEDFORWARD_WIDTH,
                                     .position = request->position,
                                     .storage = request->storage};
     return model_build(model_find(request->name), &options);

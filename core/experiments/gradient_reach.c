@@ -44,13 +44,24 @@ static const struct parameter_declaration declarations[] = {
      .meaning = "Which models to measure.",
      .choice_table = &model_choices_models_with_path,
      .default_text = "rnn,lstm,attention"},
+    {.name = "position",
+     .type = PARAMETER_CHOICE,
+     .title = "Positions",
+     .meaning = "How attention and the transformer know the position of a step.",
+     .choices = position_names,
+     .default_text = "learned"},
 };
+
+/* A run stored by an earlier version has learned positions. */
+static const struct position *position_of(const struct parameter_set *set) {
+    return parameter_is_set(set, "position") ? model_choices_position(set) : &position_learned;
+}
 
 static struct drawn_model_request request_of(const struct parameter_set *set, const char *name) {
     return (struct drawn_model_request){.name = name,
                                         .steps = (size_t)parameter_integer(set, "sequence_length"),
                                         .examples = (size_t)parameter_integer(set, "examples"),
-                                        .position = &position_learned,
+                                        .position = position_of(set),
                                         .with_gradients = true};
 }
 
@@ -164,7 +175,8 @@ static bool run(struct experiment_context *context, struct error *error) {
 const struct experiment experiment_gradient_reach = {
     .name = "gradient-reach",
     .title = "How far the gradient reaches",
-    .summary = "Measures how much gradient reaches each input step of an RNN, an LSTM and attention.",
+    .summary =
+        "Measures how much gradient reaches each input step of an RNN, an LSTM, attention and a transformer.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .estimate = estimate,

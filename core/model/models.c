@@ -109,6 +109,7 @@ const struct model_entry model_table[] = {
     {.name = "transformer",
      .title = "transformer",
      .parameters = transformer_parameters,
+     .path = MODEL_PATH_DIRECT,
      .build = build_transformer},
 };
 const size_t model_table_count = sizeof model_table / sizeof model_table[0];

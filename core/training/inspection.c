@@ -415,6 +415,13 @@ static void predict(struct inspection *inspection, size_t length, struct predict
                                       .attention = has_matrices ? inspection->attention : NULL};
 }
 
+bool inspection_input_gradient(struct inspection *inspection, size_t examples,
+                               struct input_gradient *gradient, struct error *error) {
+    return input_gradient_compute(gradient, &inspection->setup.model, inspection->weights,
+                                  &inspection->setup.task->train, examples, inspection->kernels,
+                                  inspection->stop, error);
+}
+
 bool inspection_predict_sequence(struct inspection *inspection, const float *values, size_t length,
                                  struct prediction *prediction, struct error *error) {
     const struct model *model = &inspection->setup.model;

@@ -11,6 +11,7 @@
 #include "core/parameters/set.h"
 #include "core/stop_request.h"
 #include "core/tasks/data_source.h"
+#include "core/training/input_gradient.h"
 
 #include <stddef.h>
 
@@ -103,6 +104,11 @@ struct attention_mean {
 };
 bool inspection_mean_attention(struct inspection *inspection, struct attention_mean *mean,
                                struct error *error);
+
+/* How much gradient reaches each input step, over the first `examples` of the training set; see
+ * core/training/input_gradient.h for the errors. Free with input_gradient_free, even after a failure. */
+bool inspection_input_gradient(struct inspection *inspection, size_t examples,
+                               struct input_gradient *gradient, struct error *error);
 
 /* One prediction. A sequence is given as in the data; it is standardised if the run's were. The inspection
  * owns all of it; it is valid until the next call. */

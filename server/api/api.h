@@ -31,6 +31,7 @@ void api_events_of_all(struct request *request);
 void api_metrics_get(struct request *request);
 void api_attention_get(struct request *request);
 void api_attention_mean_get(struct request *request);
+void api_gradient_get(struct request *request);
 void api_weights_get(struct request *request);
 void api_predictions_create(struct request *request);
 void api_comparisons_create(struct request *request);

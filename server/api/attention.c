@@ -1,50 +1,18 @@
 /* The attention matrices and the mean attention of a trained run, recomputed from its weights. */
 #include "server/api/parameters.h"
+#include "server/api/snapshots.h"
 
-#include "core/parameters/parse.h"
 #include "server/formats/csv.h"
 #include "server/formats/json_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a whole number, or `word`, which stands for `word_value`. Returns false with a fault otherwise. */
-static bool read_number_or_word(const struct parameter_set *query, const char *name, const char *word,
-                                size_t word_value, size_t *value, struct parameter_faults *faults) {
-    const char *given = parameter_text(query, name);
-    if (strcmp(given, word) == 0) {
-        *value = word_value;
-        return true;
-    }
-    int64_t number;
-    bool is_number = parameter_parse_integer(given, &number) && number >= 0 && number <= 1000000000;
-    *value = is_number ? (size_t)number : 0;
-    if (!is_number) {
-        parameter_faults_add(faults, name, "must be a whole number or %s; got \"%.40s\"", word, given);
-        return false;
-    }
-    return true;
-}
-
 struct question {
     size_t epoch, example, layer;
     int head;
     struct attention_window window;
 };
-
-static bool write_epochs_kept(struct service *service, struct text *text, const char *run_id,
-                              struct error *error) {
-    size_t *epochs = NULL;
-    size_t count = 0;
-    if (!service->store->list_epochs_kept(service->store, run_id, &epochs, &count, error))
-        return false;
-    json_write_begin_array(text, "epochs_kept");
-    for (size_t i = 0; i < count; i++)
-        json_write_integer(text, NULL, (int64_t)epochs[i]);
-    json_write_end_array(text);
-    free(epochs);
-    return true;
-}
 
 struct shown_matrix {
     const struct inspector_slot *slot;
@@ -60,7 +28,7 @@ static bool write_matrix_json(struct request *request, const void *shown, struct
     struct result_sink sink = json_result_sink(text);
     json_write_begin_object(text, NULL);
     json_write_integer(text, "epoch", (int64_t)slot->epoch);
-    if (!write_epochs_kept(request->service, text, request_path_value(request, 0), error))
+    if (!api_write_epochs_kept(request->service, text, request_path_value(request, 0), error))
         return false;
     json_write_integer(text, "example", (int64_t)question->example);
     json_write_integer(text, "examples", (int64_t)inspection_test_example_count(slot->inspection));
@@ -89,8 +57,7 @@ static size_t labels_size(const char *const *labels, size_t count) {
 
 /* The most bytes that the matrix takes in any format, with its labels and the epochs that are kept. */
 static size_t matrix_size(const struct attention_matrix *matrix) {
-    enum { EPOCHS = 64 << 10 };
-    return ANSWER_OBJECT + EPOCHS + matrix->queries * (matrix->keys * ANSWER_REAL + 3) +
+    return ANSWER_OBJECT + API_EPOCHS_BYTES + matrix->queries * (matrix->keys * ANSWER_REAL + 3) +
            labels_size(matrix->query_labels, matrix->queries) + labels_size(matrix->key_labels, matrix->keys);
 }
 
@@ -158,8 +125,8 @@ void api_attention_get(struct request *request) {
     struct error error = {0};
     size_t head = 0;
     bool is_mean = strcmp(parameter_text(&request->query, "head"), "mean") == 0;
-    read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &question.epoch, &faults);
-    read_number_or_word(&request->query, "head", "mean", 0, &head, &faults);
+    api_read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &question.epoch, &faults);
+    api_read_number_or_word(&request->query, "head", "mean", 0, &head, &faults);
     if (api_answer_faults(request, &faults))
         return;
     question.head = is_mean ? INSPECTION_HEAD_MEAN : (int)head;
@@ -220,7 +187,7 @@ void api_attention_mean_get(struct request *request) {
     struct parameter_faults faults = {0};
     struct error error = {0};
     size_t epoch;
-    if (!read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &epoch, &faults)) {
+    if (!api_read_number_or_word(&request->query, "epoch", "last", STORE_LAST_EPOCH, &epoch, &faults)) {
         api_answer_faults(request, &faults);
         return;
     }

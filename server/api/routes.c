@@ -119,6 +119,17 @@ static const struct parameter_declaration attention_query[] = {
 
 static const struct parameter_declaration attention_mean_query[] = {EPOCH_QUERY};
 
+static const struct parameter_declaration gradient_query[] = {
+    EPOCH_QUERY,
+    {.name = "examples",
+     .type = PARAMETER_INTEGER,
+     .title = "Examples",
+     .meaning = "How many of the first training examples the gradient is averaged over.",
+     .minimum = 1,
+     .maximum = 1024,
+     .default_number = 256},
+};
+
 static const struct parameter_declaration predictions_query[] = {
     {.name = "all_heads",
      .type = PARAMETER_BOOLEAN,
@@ -214,6 +225,10 @@ static const struct route routes[] = {
      .needs = NEEDS_READ, .flags = ROUTE_READ, .exports = api_attention_mean_exports,
      QUERY(attention_mean_query), .success_status = 200, .response_schema = "MeanAttention",
      .may_conflict = true},
+    {METHOD_GET, "/api/runs/{id}/gradient", api_gradient_get,
+     "How much gradient reaches each step of the input at a kept epoch, averaged over training examples",
+     .needs = NEEDS_READ, .flags = ROUTE_READ, QUERY(gradient_query), .success_status = 200,
+     .response_schema = "Gradient", .may_conflict = true},
     {METHOD_GET, "/api/runs/{id}/model", api_weights_get, "The weights under PyTorch's names",
      .needs = NEEDS_READ, .flags = ROUTE_READ, .exports = api_weights_exports, .success_status = 200,
      .may_conflict = true},

@@ -102,7 +102,7 @@ test("a stranger can read the page and health, and sign in, but nothing else", a
         assert.equal(await stranger.status("GET", path), 200, path);
     }
     assert.equal((await stranger.get("api/session")).role, "stranger");
-    const reads = ["", "/events", "/metrics", "/metrics.csv", "/attention", "/attention.npy", "/attention/mean", "/model.safetensors"];
+    const reads = ["", "/events", "/metrics", "/metrics.csv", "/attention", "/attention.npy", "/attention/mean", "/gradient", "/model.safetensors"];
     for (const path of ["api/runs", "api/events", "api/comparisons", "api/datasets", "api/experiments/train/layers", "metrics", ...reads.map((end) => `api/runs/${id}${end}`)]) {
         const problem = await stranger.problem(401, path);
         assert.match(problem.headers.get("www-authenticate"), /^Bearer/);
@@ -310,8 +310,8 @@ test("students are limited in epochs, sizes, memory, waiting runs and data; the 
     await one.problem(422, "api/datasets/first-element/examples?train_examples=200");
     await one.problem(422, "api/experiments/train/layers?width=17");
     for (const [field, parameters] of [
-        ["lengths", { experiment: "cost", lengths: [10, 20] }],
-        ["lengths", { experiment: "cost", lengths: [20, 10] }],
+        ["lengths", { experiment: "cost", width: 16, lengths: [10, 20] }],
+        ["lengths", { experiment: "cost", width: 16, lengths: [20, 10] }],
         ["tokens", { experiment: "transformer-block", width: 16, feedforward_width: 64, tokens: 11 }],
         ["feedforward_width", { experiment: "transformer-block", width: 16, feedforward_width: 65 }],
         ["channels", { experiment: "running-average", channels: 17 }],

@@ -233,7 +233,7 @@ test("a run that would not fit in memory is refused with the size that it would 
 });
 
 test("unknown ids are 404 everywhere", async () => {
-    for (const path of ["", "/events", "/metrics", "/metrics.csv", "/attention", "/attention/mean", "/model.safetensors"]) {
+    for (const path of ["", "/events", "/metrics", "/metrics.csv", "/attention", "/attention/mean", "/gradient", "/model.safetensors"]) {
         await client.problem(404, `api/runs/nobody${path}`);
     }
     await client.problem(404, "api/runs/nobody", { method: "DELETE" });

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from models import LENGTH, MODELS, WIDTH, Attention, Block, TorchHeads, first_element
+from models import LENGTH, MODELS, WIDTH, Attention, Block, Heads, TorchHeads, first_element
 
 torch.set_num_threads(1)
 
@@ -107,6 +107,32 @@ def gradient_reach():
         emit(f"reach_{name}", x.grad.abs().mean(dim=(0, 2)))
 
 
+class NumbersTransformer(nn.Module):
+    """The lab's TinyTransformer for single numbers: a Linear in place of the embedding."""
+
+    def __init__(self):
+        super().__init__()
+        self.inp = nn.Linear(1, WIDTH)
+        self.pos = nn.Parameter(nn.init.normal_(torch.zeros(1, LENGTH, WIDTH), std=0.02))
+        self.block = Block(Heads(WIDTH, 4), WIDTH, 64, nn.ReLU)
+        self.head = nn.Linear(WIDTH, 2)
+
+    def forward(self, x):
+        return self.head(self.block(self.inp(x) + self.pos).mean(1))
+
+
+def more_reach():
+    unplaced = MODELS["attention without positions"]
+    for name, make in (("unplaced", unplaced), ("transformer", NumbersTransformer)):
+        torch.manual_seed(0)
+        x, y = first_element(256, LENGTH, 1)
+        x.requires_grad_(True)
+        loss = nn.CrossEntropyLoss()(make()(x), y)
+        loss.backward()
+        emit(f"reach_{name}_loss", [loss])
+        emit(f"reach_{name}", x.grad.abs().mean(dim=(0, 2)))
+
+
 def sinusoidal(length):
     angles = torch.arange(length).unsqueeze(1) / 10000 ** (torch.arange(0, WIDTH, 2) / WIDTH)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
@@ -156,7 +182,7 @@ if __name__ == "__main__":
     print("#ifndef ATTNLAB_TESTS_REFERENCE_GOLDEN_EXPERIMENT_H")
     print("#define ATTNLAB_TESTS_REFERENCE_GOLDEN_EXPERIMENT_H\n")
     print("/* clang-format off */")
-    for make in (attention_steps, running_average, scaling, gradient_reach, permutation, transformer_block):
+    for make in (attention_steps, running_average, scaling, gradient_reach, more_reach, permutation, transformer_block):
         make()
     print("/* clang-format on */\n")
     print("#endif")

@@ -104,7 +104,8 @@ class Comparison(unittest.TestCase):
     def assert_near(self, ours, theirs, tolerance, what):
         ours, theirs = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
         self.assertEqual(ours.shape, theirs.shape, what)
-        self.assertLessEqual(np.abs(ours - theirs).max(), tolerance * max(1.0, np.abs(theirs).max()), what)
+        if ours.size > 0:
+            self.assertLessEqual(np.abs(ours - theirs).max(), tolerance * max(1.0, np.abs(theirs).max()), what)
 
     def check_losses(self, run, losses):
         self.assertEqual(run["state"], "succeeded")
@@ -118,6 +119,16 @@ class Comparison(unittest.TestCase):
         self.assertEqual(run["result"]["parameter_count"], sum(p.numel() for p in model.parameters()))
         return model.eval()
 
+    def check_gradient(self, run, model, inputs, labels):
+        """What reaches each input step; relative, because an RNN's shrinks by orders of magnitude from step to step."""
+        inputs = inputs.clone().requires_grad_(True)
+        nn.CrossEntropyLoss()(model(inputs), labels).backward()
+        expected = inputs.grad.abs().mean(dim=(0, 2)).numpy()
+        ours = np.asarray(self.daemon.get(f"/api/runs/{run['id']}/gradient")["gradient"])
+        normal = expected > 1e-36  # smaller numbers are subnormal on the way, and have few digits
+        self.assert_near(ours[normal] / expected[normal], np.ones(normal.sum()), 1e-5, "gradient of the input")
+        self.assert_near(ours[~normal], expected[~normal], 1e-36, "gradient of the input where it is subnormal")
+
     def check_numbers(self, name, **parameters):
         torch.manual_seed(SEED)
         inputs, labels = first_element(2000, LENGTH, 1)
@@ -130,6 +141,7 @@ class Comparison(unittest.TestCase):
         self.check_losses(run, train(model, lambda: loader, parameters.get("learning_rate", 0.005), 2, **settings))
 
         model = self.load_into(run, make())
+        self.check_gradient(run, model, inputs[:256], labels[:256])
         tests, _ = first_element(600, LENGTH, 2)
         some = tests[:16]
         with torch.no_grad():

@@ -41,6 +41,20 @@ START_TEST(gradient_reach_matches_pytorch) {
 }
 END_TEST
 
+START_TEST(gradient_reach_measures_a_transformer_and_no_positions) {
+    run_experiment(&experiment_gradient_reach, SETTINGS("models", "transformer"), &tree);
+    assert_reach(0, golden_reach_transformer, golden_reach_transformer_loss, 2e-5);
+    ck_assert(result_tree_value(&tree, "rows.0.path_length") == 1);
+    result_tree_free(&tree);
+    run_experiment(&experiment_gradient_reach, SETTINGS("models", "attention,rnn", "position", "none"),
+                   &tree);
+    assert_reach(0, golden_reach_unplaced, golden_reach_unplaced_loss, 1e-5);
+    assert_reach(1, golden_reach_rnn, golden_reach_rnn_loss, 1e-5);
+    assert_rejected(&experiment_gradient_reach, SETTINGS("position", "first"), "position",
+                    "must be one of learned, sinusoidal, rotary, none; got \"first\"");
+}
+END_TEST
+
 START_TEST(gradient_reach_measures_only_the_requested_models) {
     run_experiment(&experiment_gradient_reach,
                    SETTINGS("models", "lstm", "sequence_length", "2", "examples", "1"), &tree);
@@ -223,7 +237,7 @@ START_TEST(sizes_that_do_not_fit_are_refused) {
     assert_rejected(&experiment_gradient_reach, SETTINGS("sequence_length", "1"), "sequence_length",
                     "must be at least 2 and at most 2000; got 1");
     assert_rejected(&experiment_gradient_reach, SETTINGS("models", "rnn,cnn"), "models",
-                    "member 2 must be one of rnn, lstm, gru, attention; got \"cnn\"");
+                    "member 2 must be one of rnn, lstm, gru, attention, transformer; got \"cnn\"");
     struct parameter_set set;
     struct parameter_faults faults = {0};
     prepare_experiment(&experiment_cost, SETTINGS("lengths", "60,4096", "batch", "1024"), &set, &faults);
@@ -272,6 +286,7 @@ END_TEST
 static void add_tests(TCase *tests) {
     tcase_add_checked_fixture(tests, NULL, teardown);
     tcase_add_test(tests, gradient_reach_matches_pytorch);
+    tcase_add_test(tests, gradient_reach_measures_a_transformer_and_no_positions);
     tcase_add_test(tests, gradient_reach_measures_only_the_requested_models);
     tcase_add_test(tests, gradient_reach_falls_through_the_subnormal_numbers_to_zero);
     tcase_add_test(tests, permutation_matches_pytorch);
