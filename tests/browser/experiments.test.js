@@ -248,6 +248,23 @@ test("gradient reach: the values span twelve powers of ten, and the path follows
     await close();
 });
 
+test("gradient reach: a run trained from the chapter shows its gradient epoch by epoch", async () => {
+    const { page, faults, close } = await lab.open("#gradient-reach");
+    await page.getByRole("button", { name: "Train and measure" }).click();
+    const slider = page.getByLabel("Epoch", { exact: true });
+    await slider.waitFor({ timeout: 60000 });
+    await eventually(async () => (await slider.inputValue()) === "20", "the last epoch");
+    assert.match(await page.locator("output[for=reach-epoch]").textContent(), /^20 of 20; last \/ first /);
+    await page.getByText("Every epoch").click();
+    assert.equal((await readTable(page, "The two ends of the sequence, by epoch")).length, 22);
+    assert.deepEqual((await verdicts(page, 1)).filter((one) => one === "not run yet"), []);
+    await slider.fill("0");
+    assert.match(await page.locator("output[for=reach-epoch]").textContent(), /^0 of 20/);
+    await assertAccessible(page);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("permutation: the output changes with positions and stays without them", async () => {
     const { page, faults, close } = await lab.open("#permutation");
     const without = await readTable(page, "Without positions");

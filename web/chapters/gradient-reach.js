@@ -1,5 +1,5 @@
-// How much gradient reaches each input step before any training: in the RNN and the LSTM it decays along the chain, in
-// attention it does not. Beside the chart, a picture of the signal's path for the given sequence length.
+// How much gradient reaches each input step, before training and during it: in the RNN and the LSTM it decays along the
+// chain, in attention it does not. Beside the chart, a picture of the signal's path for the given sequence length.
 
 import { createChart } from "../shared/chart.js";
 import { createExpectations } from "../shared/expectation.js";
@@ -7,7 +7,9 @@ import { createExperimentPanel } from "../shared/experiment-panel.js";
 import { h, replaceChildren, svg } from "../shared/dom.js";
 import { compact, fixed, scientific } from "../shared/format.js";
 import { describeModels } from "../shared/models.js";
+import { createQuestions } from "../shared/questions.js";
 import { createTable } from "../shared/table.js";
+import { createTrainedReach } from "./gradient-reach-training.js";
 
 const MOST_DOTS = 80;
 
@@ -40,12 +42,17 @@ export function mount(root, page) {
     const paths = h("figure", { class: "paths" });
     const results = h("div", { hidden: true }, h("div", { class: "wide-pair" }, chart.element, paths), table.element);
     const expectations = createExpectations(CLAIMS);
+    const questions = createQuestions(page, {
+        chapter: "gradient-reach",
+        experiment: "gradient-reach",
+        questions: QUESTIONS,
+    });
 
     const panel = createExperimentPanel(page, {
         experiment: "gradient-reach",
-        main: ["sequence_length", "models"],
+        main: ["sequence_length", "models", "position"],
         automatic: true,
-        render(result) {
+        render(result, run) {
             results.hidden = false;
             chart.setSeries(
                 result.rows.map((row, index) => ({
@@ -58,6 +65,7 @@ export function mount(root, page) {
             table.update(result.rows);
             drawPaths(paths, result.rows[0]?.gradient.length ?? 0);
             expectations.update(result.rows);
+            questions.update(result, run);
         },
     });
 
@@ -68,6 +76,7 @@ export function mount(root, page) {
             "Before a model can learn from its first input, some gradient must arrive there. This is how much arrives at every step, with fresh weights and one batch: no training, one pass forward and one back.",
         ),
         panel.element,
+        questions.answer,
         results,
         expectations.element,
         h(
@@ -85,6 +94,8 @@ export function mount(root, page) {
                 "In attention every step contributes to the output through its own weight, and all weights start nearly equal: the first step gets what the last gets. Nothing has been learnt yet; the signal is simply there to learn from.",
             ),
         ),
+        createTrainedReach(page),
+        questions.element,
     );
 }
 
@@ -161,6 +172,50 @@ const CLAIMS = [
         check(rows) {
             const row = rows.find((one) => one.model === "attention");
             return row && { shown: row.ratio > 0.2 && row.ratio < 5, measured: `ratio ${fixed(row.ratio, 3)}` };
+        },
+    },
+];
+
+const rowOf = (rows, model) => rows.find((row) => row.model === model);
+
+const QUESTIONS = [
+    {
+        question: "the sequence is twice as long?",
+        settings: { sequence_length: 120 },
+        claim: "The RNN loses as much again: the last step gets more than 10\u00b2\u2070 times what the first gets. In attention both ends stay alike.",
+        check({ rows }) {
+            const [rnn, attention] = [rowOf(rows, "rnn"), rowOf(rows, "attention")];
+            return {
+                shown: (rnn.ratio === null || rnn.ratio > 1e20) && attention.ratio > 0.2 && attention.ratio < 5,
+                measured: `RNN ${rnn.ratio === null ? "nothing arrives" : scientific(rnn.ratio)}, attention ${fixed(attention.ratio, 2)}`,
+            };
+        },
+    },
+    {
+        question: "attention has no positions?",
+        settings: { models: ["attention"], position: "none" },
+        claim: "The gradient still reaches every step: positions are needed to know the first step, not to hear it.",
+        check({ rows: [row] }) {
+            return { shown: row.ratio > 0.2 && row.ratio < 5, measured: `last / first ${fixed(row.ratio, 3)}` };
+        },
+    },
+    {
+        question: "it is a whole transformer block?",
+        settings: { models: ["transformer"] },
+        claim: "Residual connections, norms and feed-forward part leave the direct path open: both ends get about the same.",
+        check({ rows: [row] }) {
+            return { shown: row.ratio > 0.2 && row.ratio < 5, measured: `last / first ${fixed(row.ratio, 3)}` };
+        },
+    },
+    {
+        question: "a GRU walks the sequence?",
+        settings: { models: ["gru"] },
+        claim: "Its gates do not help before training: less than a millionth of the last step\u2019s gradient reaches the first.",
+        check({ rows: [row] }) {
+            return {
+                shown: row.ratio === null || row.ratio > 1e6,
+                measured: row.ratio === null ? "nothing arrives at step 0" : `last / first ${scientific(row.ratio)}`,
+            };
         },
     },
 ];

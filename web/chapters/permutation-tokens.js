@@ -71,7 +71,7 @@ export function tokenMoves(title, result) {
         h("h3", null, title),
         drawMoves(moves),
         createTable({
-            caption: "A token's output, its first number of each",
+            caption: "Outputs of tokens: the first of their 32 numbers",
             cards: true,
             columns: [
                 { label: "place after the shuffle", numeric: true, cell: (row) => row.place },
