@@ -7,6 +7,7 @@ import { h, replaceChildren, svg } from "../shared/dom.js";
 import { fixed, integer, percent } from "../shared/format.js";
 import { displayedFormula } from "../shared/formula.js";
 import { createHeatmap } from "../shared/heatmap.js";
+import { createQuestions } from "../shared/questions.js";
 import { createTable } from "../shared/table.js";
 
 const shapeText = (shape) => (Array.isArray(shape) ? shape.join(" \u00d7 ") : String(shape ?? ""));
@@ -32,6 +33,11 @@ export function mount(root, page) {
         h("div", { class: "pair" }, maps.input.element, maps.output.element),
     );
     const expectations = createExpectations(CLAIMS);
+    const questions = createQuestions(page, {
+        chapter: "transformer-block",
+        experiment: "transformer-block",
+        questions: QUESTIONS,
+    });
 
     const panel = createExperimentPanel(page, {
         experiment: "transformer-block",
@@ -44,6 +50,7 @@ export function mount(root, page) {
             maps.input.setMatrix(result.input[0]);
             maps.output.setMatrix(result.output[0]);
             expectations.update({ result, parameters: run.parameters });
+            questions.update(result, run);
         },
     });
 
@@ -54,6 +61,7 @@ export function mount(root, page) {
             "Attention lets positions exchange what they know; a small network then works on each of them alone; a sum and a normalisation around each keep the signal in shape. That is all of a block. The transformer of 2017 and BERT are stacks of blocks that normalise after each sum; GPT-2 and Llama normalise before each part. Choose the norm and compare.",
         ),
         panel.element,
+        questions.answer,
         results,
         expectations.element,
         h(
@@ -80,6 +88,7 @@ export function mount(root, page) {
                 "What comes out has the shape of what went in, so the next block can take it as it is. The additions give the gradient a way past every block, straight down the stack. With the norm last, every sum is normalised before it goes on: set the number of layers to 6, and the output still has mean zero and variance one in every row. With the norm first, nothing stands in the path of the sums, so the gradient of a deep stack passes them unchanged; but the numbers grow from block to block, which is why GPT-2 and Llama normalise once more after the last one. Llama\u2019s norm divides by the root of the mean square and subtracts no mean.",
             ),
         ),
+        questions.element,
     );
 }
 
@@ -223,6 +232,51 @@ const CLAIMS = [
                     ? ""
                     : "Attention has four matrices of width by width; a narrow feed-forward part has fewer.",
             };
+        },
+    },
+];
+
+const ONE_BLOCK = 12704;
+const variance = (values) => {
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    return values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+};
+
+const QUESTIONS = [
+    {
+        question: "there are eight heads instead of four?",
+        settings: { heads: 8 },
+        claim: "Not one parameter more: each head is half as wide, and together they read the same width.",
+        check: ({ parameter_count: count }) => ({ shown: count === ONE_BLOCK, measured: `${integer(count)} parameters` }),
+    },
+    {
+        question: "six blocks are stacked?",
+        settings: { layers: 6 },
+        claim: "Six times the parameters, the same shape, and every row still has variance one.",
+        check({ parameter_count: count, output }) {
+            const worst = Math.max(...output.flat().map((row) => Math.abs(variance(row) - 1)));
+            return {
+                shown: count === 6 * ONE_BLOCK && worst < 0.01,
+                measured: `${integer(count)} parameters, variances within ${percent(worst)} of 1`,
+            };
+        },
+    },
+    {
+        question: "twelve blocks normalise first, as in GPT-2?",
+        settings: { layers: 12, norm: "first" },
+        claim: "The numbers grow on the way: the output\u2019s variance is more than one and a half times the input\u2019s.",
+        check({ input, output }) {
+            const growth = variance(output.flat(2)) / variance(input.flat(2));
+            return { shown: growth > 1.5, measured: `\u00d7 ${fixed(growth, 2)}` };
+        },
+    },
+    {
+        question: "the feed-forward part is half as wide?",
+        settings: { feedforward_width: 64 },
+        claim: "It is two thirds of a block, so the block loses a third of its parameters; attention keeps all of its own.",
+        check({ parameter_count: count }) {
+            const lost = 1 - count / ONE_BLOCK;
+            return { shown: lost > 0.3 && lost < 0.36, measured: `${integer(count)} parameters, ${percent(lost)} fewer` };
         },
     },
 ];
