@@ -354,9 +354,8 @@ static bool run(struct experiment_context *context, struct error *error) {
 const struct experiment experiment_cost = {
     .name = "cost",
     .title = "What it costs",
-    .summary = "Measures the time and memory of an RNN, an LSTM and of attention, by the textbook, in tiles "
-               "and by the "
-               "identity for single numbers, by sequence length.",
+    .summary = "Measures the time and memory of an RNN, an LSTM and attention, by the textbook, in tiles and "
+               "by the identity for single numbers, by sequence length.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
     .complete = complete,

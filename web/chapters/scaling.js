@@ -9,6 +9,7 @@ import { fixed, integer, percent } from "../shared/format.js";
 import { displayedFormula, formula } from "../shared/formula.js";
 import { createQuestions } from "../shared/questions.js";
 import { createTable } from "../shared/table.js";
+import { createScaledTraining } from "./scaling-training.js";
 
 const SATURATED = 0.8;
 const RESPONSIVE = 0.8;
@@ -125,6 +126,7 @@ export function mount(root, page) {
                 "Each row of the table is one draw of scores for a handful of keys, so the unscaled column need not rise at every step: a lucky second key can hold the favourite back. Change the seed and see which of its values move; the trend stays.",
             ),
         ),
+        createScaledTraining(page),
         questions.element,
     );
 }

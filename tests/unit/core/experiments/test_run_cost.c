@@ -139,6 +139,7 @@ static const struct {
     {&experiment_train, {"task", "reviews", "model", "transformer", "epochs", "3"}},
     {&experiment_train, {"task", "reviews", "model", "lstm", "epochs", "6"}},
     {&experiment_cost, {"repeats", "5"}},
+    {&experiment_cost, {"repeats", "5", "width", "128", "batch", "16"}},
     {&experiment_cost, {"repeats", "20", "lengths", "30,40,50,60", "batch", "128"}},
     {&experiment_scaling, {"samples", "4000"}},
     {&experiment_gradient_reach, {"sequence_length", "120"}},
