@@ -65,6 +65,21 @@ static struct drawn_model_request request_of(const struct parameter_set *set, co
                                         .with_gradients = true};
 }
 
+static bool any_takes_position(const struct parameter_value *names) {
+    for (size_t i = 0; i < names->count; i++)
+        if (model_takes(model_find(names->texts[i]), "position"))
+            return true;
+    return false;
+}
+
+/* Recurrent models know the order by walking through it. */
+static void validate(const struct parameter_set *set, const struct data_source *data,
+                     struct parameter_faults *faults) {
+    (void)data;
+    if (position_of(set) != &position_learned && !any_takes_position(parameter_value(set, "models")))
+        parameter_faults_add(faults, "position", "applies to none of the models");
+}
+
 /* One model at a time is in memory. Subnormal numbers, which a processor handles slowly, make up most of the
  * backward pass. */
 static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
@@ -179,6 +194,7 @@ const struct experiment experiment_gradient_reach = {
         "Measures how much gradient reaches each input step of an RNN, an LSTM, attention and a transformer.",
     .parameters = declarations,
     .parameter_count = sizeof declarations / sizeof declarations[0],
+    .validate = validate,
     .estimate = estimate,
     .run = run,
 };

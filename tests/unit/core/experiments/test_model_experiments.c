@@ -50,6 +50,8 @@ START_TEST(gradient_reach_measures_a_transformer_and_no_positions) {
                    &tree);
     assert_reach(0, golden_reach_unplaced, golden_reach_unplaced_loss, 1e-5);
     assert_reach(1, golden_reach_rnn, golden_reach_rnn_loss, 1e-5);
+    assert_rejected(&experiment_gradient_reach, SETTINGS("models", "rnn,gru", "position", "none"), "position",
+                    "applies to none of the models");
     assert_rejected(&experiment_gradient_reach, SETTINGS("position", "first"), "position",
                     "must be one of learned, sinusoidal, rotary, none; got \"first\"");
 }
