@@ -33,14 +33,22 @@ bool head_rules_hide_all(const struct head_rules *rules, size_t query, size_t ke
     return true;
 }
 
+bool head_rules_hide_key(const struct head_rules *rules, size_t key, size_t queries, size_t keys) {
+    for (size_t i = 0; i < queries; i++)
+        if (!head_rules_hide(rules, i, key, keys))
+            return false;
+    return true;
+}
+
 /* Each column's weights add up to 1, over the queries. */
-static void softmax_columns(struct head_steps *head) {
+static void softmax_columns(struct head_steps *head, const struct head_rules *rules) {
     for (size_t j = 0; j < head->keys; j++) {
+        bool is_unseen = !rules->fills_with_zero && head_rules_hide_key(rules, j, head->queries, head->keys);
         for (size_t i = 0; i < head->queries; i++)
             head->column[i] = head->weights[i * head->keys + j];
         softmax_rows(head->column, 1, head->queries, 1);
         for (size_t i = 0; i < head->queries; i++)
-            head->weights[i * head->keys + j] = head->column[i];
+            head->weights[i * head->keys + j] = is_unseen ? 0 : head->column[i];
     }
 }
 
@@ -61,7 +69,7 @@ void head_steps_compute(struct head_steps *head, const struct head_rules *rules)
         head->weights[i] = head->masked[i];
     }
     if (rules->over_queries)
-        softmax_columns(head);
+        softmax_columns(head, rules);
     else
         softmax_rows(head->weights, queries, keys, 1);
     clear_blind_queries(head, rules);

@@ -34,8 +34,11 @@ void head_steps_lay_out(struct head_steps *head, struct arena *arena);
 /* Whether the mask hides the key from the query; and whether it hides all `keys` from it. */
 bool head_rules_hide(const struct head_rules *rules, size_t query, size_t key, size_t keys);
 bool head_rules_hide_all(const struct head_rules *rules, size_t query, size_t keys);
+/* Whether the mask hides the key from all `queries`. */
+bool head_rules_hide_key(const struct head_rules *rules, size_t key, size_t queries, size_t keys);
 
-/* Computes everything else from q, k and v. A query that sees no key gets zero weights and a zero output. */
+/* Computes everything else from q, k and v. A query that sees no key gets zero weights and a zero output;
+ * over the queries, so does a key that no query sees. */
 void head_steps_compute(struct head_steps *head, const struct head_rules *rules);
 
 #endif

@@ -173,6 +173,14 @@ static bool has_maps(const struct parameter_set *set) {
     return preset == PRESET_DRAWN || preset == PRESET_CAUSAL_HEAD || parameter_is_set(set, "h");
 }
 
+/* Whether anything is drawn: not if the tokens and all maps of a single head are given. */
+static bool draws(const struct parameter_set *set) {
+    bool all_maps =
+        parameter_is_set(set, "w_q") && parameter_is_set(set, "w_k") && parameter_is_set(set, "w_v");
+    return !parameter_is_set(set, "h") || !all_maps || parameter_integer(set, "heads") > 1 ||
+           parameter_integer(set, "context_tokens") > 0;
+}
+
 static bool complete(struct parameter_set *set, const struct data_source *data,
                      unsigned long long memory_limit_bytes, struct parameter_faults *faults,
                      struct error *error) {
@@ -187,9 +195,10 @@ static bool complete(struct parameter_set *set, const struct data_source *data,
     if (is_notebook || preset == PRESET_DRAWN)
         complete_drawn(set, is_notebook, faults);
     if (has_maps(set)) {
-        default_integer(set, "seed", is_notebook ? HEAD_SEED : 0, faults);
         default_integer(set, "heads", 1, faults);
         default_integer(set, "context_tokens", 0, faults);
+        if (draws(set))
+            default_integer(set, "seed", is_notebook ? HEAD_SEED : 0, faults);
         int64_t width = parameter_is_set(set, "h") ? (int64_t)parameter_value(set, "h")->columns
                                                    : parameter_integer(set, "width");
         default_integer(set, "head_size", usual_head_size(set, width, is_notebook), faults);
@@ -224,6 +233,8 @@ static void refuse_unused(const struct parameter_set *set, struct parameter_faul
         refuse(set, drawn[i], "needs the preset drawn or causal-head", faults);
     for (size_t i = 0; i < sizeof mapped / sizeof mapped[0] && !has_maps(set); i++)
         refuse(set, mapped[i], "needs tokens to map: the preset drawn or causal-head, or h", faults);
+    if (has_maps(set) && !draws(set))
+        refuse(set, "seed", "has nothing to draw: the tokens and all maps are given", faults);
 }
 
 /* Checks h, q, k and v. Returns whether the preset has the matrices that it needs. */

@@ -127,9 +127,10 @@ static void write_parameters(const struct result_sink *sink, const struct attent
 
 /* What the chosen mistake does. */
 static void write_note_of(const struct result_sink *sink, const struct head_rules *rules,
-                          const struct parameter_set *set) {
+                          const struct parameter_set *set, bool overflow) {
     const char *zero = parameter_text(set, "zero");
-    if (rules->blend == 0)
+    bool averages = !rules->fills_with_zero && !rules->over_queries;
+    if (rules->blend == 0 && averages && !overflow)
         result_text(
             sink, NULL,
             "All scores are zero: each query averages what it may see. With the causal mask that is the "
@@ -175,7 +176,13 @@ static void write_notes(const struct result_sink *sink, const struct attention_s
             snprintf(note, sizeof note, "Query %zu sees no key: its weights and its output are all zero.", i);
             result_text(sink, NULL, note);
         }
-    write_note_of(sink, rules, set);
+    for (size_t j = 0; j < keys && rules->over_queries; j++)
+        if (!rules->fills_with_zero && head_rules_hide_key(rules, j, queries, keys)) {
+            char note[100];
+            snprintf(note, sizeof note, "No query sees key %zu: its weights are all zero.", j);
+            result_text(sink, NULL, note);
+        }
+    write_note_of(sink, rules, set, overflow);
     if (overflow)
         result_text(
             sink, NULL,

@@ -244,6 +244,29 @@ START_TEST(mistakes_give_what_pytorch_gives) {
 }
 END_TEST
 
+START_TEST(a_key_that_no_query_sees_gets_zeros_over_the_queries) {
+    run_experiment(
+        experiment,
+        SETTINGS("tokens", "2", "context_tokens", "4", "mask", "causal", "softmax_over", "queries"), &tree);
+    const float sums[] = {1, 1, 0, 0};
+    assert_near(&tree, "column_sums", GOLDEN(sums), 1e-6);
+    ck_assert_str_eq(result_tree_get(&tree, "notes.0")->text,
+                     "No query sees key 2: its weights are all zero.");
+    ck_assert_uint_eq(result_tree_length(&tree, "notes"), 3);
+}
+END_TEST
+
+START_TEST(notes_say_only_what_holds) {
+    run_experiment(experiment, SETTINGS("mask", "causal", "blend", "0", "mask_fill", "zero"), &tree);
+    ck_assert_uint_eq(result_tree_length(&tree, "notes"), 1);
+    ck_assert_ptr_nonnull(strstr(result_tree_get(&tree, "notes.0")->text, "exp(0) = 1"));
+    result_tree_free(&tree);
+    run_experiment(experiment, SETTINGS("q", "[[1e30]]", "k", "[[1e30]]", "v", "[[1]]", "blend", "0"), &tree);
+    ck_assert_uint_eq(result_tree_length(&tree, "notes"), 1);
+    ck_assert_ptr_nonnull(strstr(result_tree_get(&tree, "notes.0")->text, "too large for float32"));
+}
+END_TEST
+
 START_TEST(what_a_preset_does_not_use_is_refused) {
     static const char *const drawn[] = {"batch", "example", "tokens", "width"};
     static const char *const mapped[] = {"seed", "heads", "head_size", "context_tokens"};
@@ -257,6 +280,9 @@ START_TEST(what_a_preset_does_not_use_is_refused) {
         assert_rejected(experiment, SETTINGS(CROSS, mapped[i], "1"), mapped[i],
                         "needs tokens to map: the preset drawn or causal-head, or h; the preset is given");
     }
+    assert_rejected(experiment,
+                    SETTINGS("h", "[[1]]", "w_q", "[[1]]", "w_k", "[[1]]", "w_v", "[[1]]", "seed", "1"),
+                    "seed", "has nothing to draw: the tokens and all maps are given; the preset is given");
     assert_rejected(experiment, SETTINGS("preset", "drawn", "h", "[[1]]"), "h",
                     "needs the preset given; the preset is drawn");
     assert_rejected(experiment, SETTINGS("h", "[[1]]", "q", "[[1]]"), "q",
@@ -320,6 +346,8 @@ static void add_tests(TCase *tests) {
     tcase_add_test(tests, one_head_may_be_narrower_than_its_input);
     tcase_add_test(tests, maps_may_be_given);
     tcase_add_test(tests, mistakes_give_what_pytorch_gives);
+    tcase_add_test(tests, a_key_that_no_query_sees_gets_zeros_over_the_queries);
+    tcase_add_test(tests, notes_say_only_what_holds);
     tcase_add_test(tests, what_a_preset_does_not_use_is_refused);
     tcase_add_test(tests, sizes_that_do_not_fit_are_faults);
     tcase_add_test(tests, sixty_four_tokens_take_far_less_than_fifty_milliseconds);
