@@ -85,7 +85,7 @@ test("a student's run is bounded in seconds and in what it stores, whatever para
     const lecturer = new Client(daemon.url, { Authorization: `Bearer ${token}` });
     const lengths = [470, 475, 480, 485, 490, 495, 500, 504, 506, 508, 510, 512];
     for (const [field, body] of [
-        ["repeats", { experiment: "cost", lengths: [30], repeats: 1000, batch: 1024 }],
+        ["repeats", { experiment: "cost", lengths: [30], repeats: 1000, batch: 960 }],
         ["lengths", { experiment: "cost", lengths, repeats: 1000, batch: 4 }],
         ["dimensions", { experiment: "scaling", samples: 4000, dimensions: Array(16).fill(1024) }],
         ["layers", { experiment: "train", model: "transformer", layers: 12, heads: 8, sequence_length: 20 }],
