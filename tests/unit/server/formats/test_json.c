@@ -228,9 +228,9 @@ START_TEST(messages_about_wrong_types_name_the_allowed_one) {
     assert_fault("train", "{\"model\": 3}", "must be one of rnn, lstm, gru, attention, transformer; got 3");
     assert_fault("train", "{\"mask\": null}", "must be one of none, causal; got null");
     assert_fault("gradient-reach", "{\"models\": \"rnn\"}",
-                 "must be a list of some of rnn, lstm, gru, attention; got \"rnn\"");
+                 "must be a list of some of rnn, lstm, gru, attention, transformer; got \"rnn\"");
     assert_fault("gradient-reach", "{\"models\": [\"rnn\", 2]}",
-                 "must be a list of some of rnn, lstm, gru, attention; got [\"rnn\",2]");
+                 "must be a list of some of rnn, lstm, gru, attention, transformer; got [\"rnn\",2]");
     assert_fault("train", "{\"task\": true}", "must be a text; got true");
     assert_fault("train", "{\"width\": \"wide\"}", "must be a whole number; got \"wide\"");
     assert_fault(
