@@ -113,6 +113,43 @@ test("attention step by step: a reader edits the mask cell by cell, and the addr
     await close();
 });
 
+test("attention step by step: maps of the reader's own, several heads, and a slider to the running average", async () => {
+    const { page, faults, close } = await lab.open("#attention-steps");
+    await page.locator(".stage").waitFor();
+    await page.getByLabel("maps of my own").check();
+    // With a map of zeros but for one entry, each token's first number of Q is its first channel.
+    const row = ["1", ...Array(7).fill("0")];
+    for (const [column, value] of row.entries()) {
+        const cell = page.getByLabel(`W_q, row 0, column ${column}`);
+        await cell.fill(value);
+        await cell.press("Tab");
+    }
+    const first = (await readHeatmap(page, "h (input)", 0, 0)).split(": ")[1];
+    await eventually(async () => (await readHeatmap(page, "Q (queries)", 0, 0)).endsWith(`: ${first}`), "Q of the new map");
+    await page.getByLabel("maps of my own").uncheck();
+    await page.goto(page.url().replace(/#.*/, "#attention-steps?heads=2&width=8"));
+    await page.getByRole("button", { name: "5. Softmax" }).click();
+    const shares = [];
+    for (const head of ["0", "1"]) {
+        await page.getByLabel("Head", { exact: true }).selectOption(head);
+        shares.push(Number((await readHeatmap(page, "weights", 0, 0)).split(": ")[1]));
+        const words = await page.locator(".attention-graph li").first().textContent();
+        const drawn = Number(/token 0 \(([0-9.]+)\)/.exec(words)[1]);
+        assert.ok(Math.abs(drawn - shares.at(-1)) < 1e-3, "the graph follows the head");
+    }
+    assert.notEqual(shares[0], shares[1]);
+    await page.getByRole("button", { name: "7. Output map" }).click();
+    await readHeatmap(page, "output", 3, 7);
+    assert.equal((await readTable(page, "The same parameters")).length, 9);
+    await page.goto(page.url().replace(/#.*/, "#attention-steps?preset=causal-head&step=4"));
+    await page.getByLabel("From the plain average").fill("0");
+    await eventually(async () => (await readHeatmap(page, "weights", 3, 0)) === "query 3, key 0: 0.2500", "the average");
+    assert.equal((await readAddress(page)).parameters.get("blend"), "0");
+    await assertAccessible(page);
+    assert.deepEqual(faults, []);
+    await close();
+});
+
 test("attention step by step: each step lights its part of the line, and the forms are a switch", async () => {
     const { page, faults, close } = await lab.open("#attention-steps");
     await page.locator(".stage").waitFor();

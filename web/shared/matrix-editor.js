@@ -100,7 +100,7 @@ export function createMatrixEditor({ name, onChange }) {
             grid,
             cells.map((row) => h("div", { class: "matrix-row" }, row)),
         );
-        size.textContent = `${matrix.length} \u00d7 ${matrix[0].length}`;
+        size.textContent = `${matrix.length} \u00d7 ${matrix[0]?.length ?? 0}`;
     }
 
     return {
