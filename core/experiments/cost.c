@@ -164,11 +164,6 @@ static double median(double *values, size_t count) {
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* The recurrent or attention layer is the last but one; the last maps to the classes. */
-static size_t measured_layer(const struct model *model) {
-    return model->layer_count - 2;
-}
-
 /* A float that no pass computes: a NaN with digits of its own. */
 static const uint32_t untouched = 0x7fd0beefU;
 
@@ -179,7 +174,7 @@ struct layer_memory {
 };
 
 static struct layer_memory layer_memory_of(const struct drawn_model *model, size_t batch) {
-    size_t index = measured_layer(&model->model);
+    size_t index = drawn_model_main_layer(&model->model);
     const struct layer *layer = &model->model.layers[index];
     return (struct layer_memory){{model->workspace.saved[index], model->workspace.scratch},
                                  {layer_saved_size(layer, batch), layer_scratch_size(layer, batch)}};
@@ -239,7 +234,7 @@ static bool time_passes(const struct experiment_context *context, struct drawn_m
 
 /* For a model that is not measured: all that the layer may use. */
 static size_t computed_bytes(const struct model *model, size_t batch) {
-    const struct layer *layer = &model->layers[measured_layer(model)];
+    const struct layer *layer = &model->layers[drawn_model_main_layer(model)];
     return (layer_saved_size(layer, batch) + layer_scratch_size(layer, batch)) * sizeof(float);
 }
 

@@ -18,6 +18,10 @@ struct model drawn_model_build(const struct drawn_model_request *request) {
     return model_build(model_find(request->name), &options);
 }
 
+size_t drawn_model_main_layer(const struct model *model) {
+    return model->layer_count - 2;
+}
+
 /* With a measuring arena this only adds up the sizes. */
 static void lay_out(struct drawn_model *model, const struct drawn_model_request *request,
                     struct arena *arena) {

@@ -33,6 +33,10 @@ struct drawn_model {
 /* Builds only the model, which owns no memory. */
 struct model drawn_model_build(const struct drawn_model_request *request);
 
+/* Returns the index of its recurrent or attention layer: the last but one, before the map to the classes. Not
+ * for a transformer. */
+size_t drawn_model_main_layer(const struct model *model);
+
 /* The bytes that drawn_model_open would allocate; SIZE_MAX if that overflows. */
 size_t drawn_model_size(const struct drawn_model_request *request);
 

@@ -58,13 +58,10 @@ struct shuffle {
     size_t *order;               /* [steps]: step t of the shuffled input is step order[t] of the original */
     float *values;               /* [examples][steps], shuffled */
     float *original, *shuffled;  /* [examples][classes], logits */
-    struct token_outputs tokens; /* of the first example, shuffled */
+    struct token_outputs tokens; /* of one example at a time, shuffled; at last of the first */
     float *token_outputs;        /* [steps][width]: its outputs before */
+    float equivariance_difference; /* the largest, over all examples */
 };
-
-static size_t width_of(const struct model *model) {
-    return model->layers[model->layer_count - 2].output.width;
-}
 
 static void lay_out(struct shuffle *shuffle, const struct model *model, size_t examples,
                     struct arena *arena) {
@@ -74,7 +71,7 @@ static void lay_out(struct shuffle *shuffle, const struct model *model, size_t e
     shuffle->original = arena_floats(arena, examples * classes);
     shuffle->shuffled = arena_floats(arena, examples * classes);
     token_outputs_lay_out(&shuffle->tokens, model, arena);
-    shuffle->token_outputs = arena_floats(arena, steps * width_of(model));
+    shuffle->token_outputs = arena_floats(arena, steps * token_outputs_width(model));
 }
 
 static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
@@ -90,20 +87,39 @@ static struct run_cost estimate(const struct parameter_set *set, const struct da
     drawn_examples_add_cost(request.examples, request.steps, &cost);
     cost.memory_bytes += (double)drawn_model_size(&request);
     run_cost_add_memory(&cost, (double)measure.used);
-    cost.work[WORK_ARITHMETIC] += PASSES * token_outputs_operations(&model);
-    run_cost_add_result(&cost, 2 * (double)request.steps * (1 + (double)width_of(&model)) +
+    drawn_model_add_work(&request, PASSES, &cost); /* once more, one example at a time */
+    cost.work[WORK_ARITHMETIC] += PASSES * (double)request.examples * token_outputs_operations(&model);
+    run_cost_add_result(&cost, 2 * (double)request.steps * (1 + (double)token_outputs_width(&model)) +
                                    2 * (double)request.examples * (double)model.class_count + 3);
     return cost;
 }
 
-/* How far the output of a token is from where it moved: shuffled step t was step order[t]. */
-static float equivariance_difference(const struct shuffle *shuffle, size_t steps, size_t width) {
+/* How far the outputs of an example's tokens are from where they moved: shuffled step t was step order[t]. */
+static float difference_of_moves(const struct shuffle *shuffle, size_t steps, size_t width) {
     float largest = 0;
     for (size_t t = 0; t < steps; t++)
         for (size_t j = 0; j < width; j++)
             largest = fmaxf(largest, fabsf(shuffle->tokens.outputs[t * width + j] -
                                            shuffle->token_outputs[shuffle->order[t] * width + j]));
     return largest;
+}
+
+/* Compares the outputs of every example's tokens, in order and shuffled. Goes from the last example to the
+ * first, which is the one that the result shows. */
+static bool compare_tokens(struct shuffle *shuffle, struct drawn_model *model,
+                           const struct drawn_model_request *request, const float *values,
+                           const struct experiment_context *context, struct error *error) {
+    size_t steps = request->steps, width = token_outputs_width(&model->model);
+    for (size_t i = request->examples; i-- > 0;) {
+        token_outputs_compute(&shuffle->tokens, model, request->position, values + i * steps);
+        memcpy(shuffle->token_outputs, shuffle->tokens.outputs, steps * width * sizeof(float));
+        token_outputs_compute(&shuffle->tokens, model, request->position, shuffle->values + i * steps);
+        shuffle->equivariance_difference =
+            fmaxf(shuffle->equivariance_difference, difference_of_moves(shuffle, steps, width));
+        if (!experiment_check_cancelled(context, error))
+            return false;
+    }
+    return true;
 }
 
 static void write_tokens(const struct result_sink *sink, const struct shuffle *shuffle, const float *values,
@@ -113,7 +129,7 @@ static void write_tokens(const struct result_sink *sink, const struct shuffle *s
     result_matrix(sink, "original", shuffle->token_outputs, steps, width);
     result_matrix(sink, "shuffled", shuffle->tokens.outputs, steps, width);
     result_end_object(sink);
-    result_real(sink, "equivariance_difference", equivariance_difference(shuffle, steps, width));
+    result_real(sink, "equivariance_difference", shuffle->equivariance_difference);
 }
 
 static void write_result(const struct result_sink *sink, const struct shuffle *shuffle,
@@ -130,7 +146,7 @@ static void write_result(const struct result_sink *sink, const struct shuffle *s
     result_matrix(sink, "original", shuffle->original, examples, classes);
     result_matrix(sink, "shuffled", shuffle->shuffled, examples, classes);
     result_real(sink, "max_difference", largest);
-    write_tokens(sink, shuffle, values, steps, width_of(model));
+    write_tokens(sink, shuffle, values, steps, token_outputs_width(model));
     result_end_object(sink);
 }
 
@@ -149,7 +165,7 @@ static bool run(struct experiment_context *context, struct error *error) {
         goto cleanup;
     task = drawn_examples_open(count, steps, EXAMPLES_SEED, error);
     size_t classes = model.model.class_count;
-    struct shuffle shuffle;
+    struct shuffle shuffle = {0};
     struct arena measure = arena_measuring();
     lay_out(&shuffle, &model.model, count, &measure);
     if (task == NULL || !arena_init(&arena, measure.used, error))
@@ -164,11 +180,7 @@ static bool run(struct experiment_context *context, struct error *error) {
             shuffle.values[i * steps + t] = values[i * steps + shuffle.order[t]];
     memcpy(shuffle.shuffled, drawn_model_forward(&model, shuffle.values, count),
            count * classes * sizeof(float));
-    token_outputs_compute(&shuffle.tokens, &model, request.position, values);
-    memcpy(shuffle.token_outputs, shuffle.tokens.outputs,
-           steps * width_of(&model.model) * sizeof *shuffle.token_outputs);
-    token_outputs_compute(&shuffle.tokens, &model, request.position, shuffle.values);
-    if (!experiment_check_cancelled(context, error))
+    if (!compare_tokens(&shuffle, &model, &request, values, context, error))
         goto cleanup;
     write_result(&context->result, &shuffle, &model.model, count, values);
     experiment_report_progress(context, 1, 1, "shuffles");

@@ -7,13 +7,12 @@
 
 #include <string.h>
 
-/* The attention layer is the last but one; the last maps to the classes. */
-static size_t width_of(const struct model *model) {
-    return model->layers[model->layer_count - 2].output.width;
+size_t token_outputs_width(const struct model *model) {
+    return model->layers[drawn_model_main_layer(model)].output.width;
 }
 
 void token_outputs_lay_out(struct token_outputs *tokens, const struct model *model, struct arena *arena) {
-    size_t steps = model->input.steps, width = width_of(model);
+    size_t steps = model->input.steps, width = token_outputs_width(model);
     tokens->hidden = arena_floats(arena, steps * width);
     tokens->values = arena_floats(arena, steps * width);
     tokens->weights = arena_floats(arena, steps * steps);
@@ -32,7 +31,7 @@ static const float *find_tensor(const struct drawn_model *model, const char *nam
 
 static void compute_hidden(struct token_outputs *tokens, const struct drawn_model *model,
                            const struct position *position, const float *values) {
-    size_t steps = model->model.input.steps, width = width_of(&model->model);
+    size_t steps = model->model.input.steps, width = token_outputs_width(&model->model);
     linear_forward(find_tensor(model, "inp.weight"), find_tensor(model, "inp.bias"), values, tokens->hidden,
                    steps, 1, width);
     if (!position_adds(position))
@@ -47,7 +46,7 @@ static void compute_hidden(struct token_outputs *tokens, const struct drawn_mode
 
 void token_outputs_compute(struct token_outputs *tokens, struct drawn_model *model,
                            const struct position *position, const float *values) {
-    size_t steps = model->model.input.steps, width = width_of(&model->model);
+    size_t steps = model->model.input.steps, width = token_outputs_width(&model->model);
     struct model_batch batch = {.count = 1, .values = values, .stop = model->stop};
     drawn_model_forward(model, values, 1);
     model_attention(&model->model, model->parameters, &model->workspace, &batch, 0, tokens->weights,
@@ -60,6 +59,6 @@ void token_outputs_compute(struct token_outputs *tokens, struct drawn_model *mod
 }
 
 double token_outputs_operations(const struct model *model) {
-    double steps = (double)model->input.steps, width = (double)width_of(model);
+    double steps = (double)model->input.steps, width = (double)token_outputs_width(model);
     return 2 * steps * width * (steps + width + 2) + 40 * steps * steps + 4 * steps * steps * width;
 }

@@ -14,6 +14,9 @@ struct token_outputs {
     float *outputs;         /* [steps][width] */
 };
 
+/* The numbers of a token's output. */
+size_t token_outputs_width(const struct model *model);
+
 /* Takes the memory for a model "attention" from `arena`, which may be a measuring arena. */
 void token_outputs_lay_out(struct token_outputs *tokens, const struct model *model, struct arena *arena);
 

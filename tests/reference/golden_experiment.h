@@ -1019,6 +1019,9 @@ static const float golden_permutation_plain_tokens_shuffled[1920] = {
     0.667561471f, -0.00771673629f, 0.498626083f, 0.000922198058f, -0.497966319f, -0.278179318f,
     -0.0990563855f, 0.252625823f, -0.28129518f, 0.139944598f, 0.563429236f, -0.0562609583f,
 };
+static const float golden_permutation_plain_moved[1] = {
+    4.17232513e-07f,
+};
 static const float golden_permutation_learned_order[12] = {
     5.0f, 4.0f, 1.0f, 9.0f, 2.0f, 11.0f,
     10.0f, 0.0f, 3.0f, 7.0f, 6.0f, 8.0f,
@@ -1163,6 +1166,9 @@ static const float golden_permutation_learned_tokens_shuffled[384] = {
     -0.592639506f, 0.254984617f, -0.137297779f, -0.450402677f, 0.164789259f, 0.100132093f,
     -0.178850636f, -0.414561003f, -0.485882998f, -0.476292104f, 0.0864622891f, -0.0409769155f,
 };
+static const float golden_permutation_learned_moved[1] = {
+    0.00764018297f,
+};
 static const float golden_permutation_sinusoidal_order[10] = {
     7.0f, 8.0f, 6.0f, 0.0f, 2.0f, 9.0f,
     3.0f, 1.0f, 4.0f, 5.0f,
@@ -1284,6 +1290,9 @@ static const float golden_permutation_sinusoidal_tokens_shuffled[320] = {
     0.310832232f, 0.434545666f, -0.453080863f, -0.39787364f, -0.510332346f, 0.530953586f,
     0.786761343f, 0.330732346f, 0.681785345f, -1.57106948f, -0.122967146f, 1.01722896f,
     0.719244421f, -0.222448573f,
+};
+static const float golden_permutation_sinusoidal_moved[1] = {
+    0.191491634f,
 };
 static const float golden_block_input[640] = {
     -0.712037086f, 0.977035224f, -0.770696759f, 1.35105753f, -0.154469118f, 0.391438961f,

@@ -151,12 +151,14 @@ def permutation():
         emit(f"permutation_{name}_order", order)
         emit(f"permutation_{name}_original", original)
         emit(f"permutation_{name}_shuffled", shuffled)
+        tokens = {}
         for which, inputs in (("original", x), ("shuffled", x[:, order])):
             with torch.no_grad():
                 model(inputs)
                 hidden = model.inp(inputs) if model.pos is None else model.inp(inputs) + model.pos
-                outputs = (model.weights @ model.v(hidden))[0]
-            emit(f"permutation_{name}_tokens_{which}", outputs)
+                tokens[which] = model.weights @ model.v(hidden)
+            emit(f"permutation_{name}_tokens_{which}", tokens[which][0])
+        emit(f"permutation_{name}_moved", [(tokens["shuffled"] - tokens["original"][:, order]).abs().max()])
 
 
 def transformer_block():

@@ -105,6 +105,7 @@ START_TEST(permutation_matters_with_positions) {
     ck_assert_double_gt(result_tree_value(&tree, "max_difference"), 1e-5);
     assert_near(&tree, "tokens.original", GOLDEN(golden_permutation_learned_tokens_original), 1e-6);
     assert_near(&tree, "tokens.shuffled", GOLDEN(golden_permutation_learned_tokens_shuffled), 1e-6);
+    assert_near(&tree, "equivariance_difference", golden_permutation_learned_moved, 1, 1e-6);
     ck_assert_double_gt(result_tree_value(&tree, "equivariance_difference"), 1e-3);
     result_tree_free(&tree);
     run_experiment(&experiment_permutation,
@@ -116,6 +117,7 @@ START_TEST(permutation_matters_with_positions) {
     ck_assert_double_gt(result_tree_value(&tree, "max_difference"), 1e-4);
     assert_near(&tree, "tokens.original", GOLDEN(golden_permutation_sinusoidal_tokens_original), 1e-6);
     assert_near(&tree, "tokens.shuffled", GOLDEN(golden_permutation_sinusoidal_tokens_shuffled), 1e-6);
+    assert_near(&tree, "equivariance_difference", golden_permutation_sinusoidal_moved, 1, 1e-6);
     ck_assert_double_gt(result_tree_value(&tree, "equivariance_difference"), 0.1);
     result_tree_free(&tree);
     run_experiment(&experiment_permutation, SETTINGS("sequence_length", "8", "position", "rotary"), &tree);
