@@ -1,16 +1,15 @@
 /* gradient-reach: measures how much gradient reaches each step of the input.
  *
  * Runs one forward and one backward pass of untrained models over the first-element task. The mean of
- * |d loss / d x_t| over the examples tells how much a model could learn from step t. Everything is float32
- * with subnormal numbers, because far from the end of an RNN the gradient consists only of those. */
+ * |d loss / d x_t| over the examples tells how much a model could learn from step t
+ * (core/training/input_gradient.h). */
 #include "core/experiments/drawn_model.h"
 #include "core/experiments/experiments.h"
 #include "core/layers/positions/position.h"
 #include "core/model/choices.h"
-#include "core/model/loss.h"
+#include "core/training/input_gradient.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { EXAMPLES_SEED = 1 };
 
@@ -60,9 +59,8 @@ static const struct position *position_of(const struct parameter_set *set) {
 static struct drawn_model_request request_of(const struct parameter_set *set, const char *name) {
     return (struct drawn_model_request){.name = name,
                                         .steps = (size_t)parameter_integer(set, "sequence_length"),
-                                        .examples = (size_t)parameter_integer(set, "examples"),
-                                        .position = position_of(set),
-                                        .with_gradients = true};
+                                        .examples = 1, /* the examples pass through memory of their own */
+                                        .position = position_of(set)};
 }
 
 static bool any_takes_position(const struct parameter_value *names) {
@@ -80,6 +78,11 @@ static void validate(const struct parameter_set *set, const struct data_source *
         parameter_faults_add(faults, "position", "applies to none of the models");
 }
 
+static size_t at_once(const struct parameter_set *set) {
+    size_t examples = (size_t)parameter_integer(set, "examples");
+    return examples < INPUT_GRADIENT_AT_ONCE ? examples : INPUT_GRADIENT_AT_ONCE;
+}
+
 /* One model at a time is in memory. Subnormal numbers, which a processor handles slowly, make up most of the
  * backward pass. */
 static struct run_cost estimate(const struct parameter_set *set, const struct data_source *data) {
@@ -92,40 +95,18 @@ static struct run_cost estimate(const struct parameter_set *set, const struct da
     drawn_examples_add_cost((size_t)examples, (size_t)steps, &cost);
     for (size_t i = 0; i < names->count; i++) {
         struct drawn_model_request request = request_of(set, names->texts[i]);
-        largest = fmax(largest, (double)drawn_model_size(&request));
-        drawn_model_add_work(&request, FORWARD_AND_BACKWARD, &cost);
+        struct model model = drawn_model_build(&request);
+        double bytes = (double)input_gradient_memory_size(&model, at_once(set));
+        largest = fmax(largest, (double)drawn_model_size(&request) + bytes);
+        drawn_model_add_work(&request, FORWARD_AND_BACKWARD * examples, &cost);
+        cost.work[WORK_BYTES] += bytes;
         run_cost_add_result(&cost, steps + FURTHER_NUMBERS);
     }
     cost.memory_bytes += largest;
-    run_cost_add_memory(&cost, (steps + examples * (steps + 2)) * sizeof(float));
     return cost;
 }
 
-/* The gradient that reaches each step. */
-struct reach {
-    float loss;
-    float *gradient; /* [steps], mean over the examples of the absolute value */
-    float *inputs;   /* [examples][steps], d loss / d input */
-};
-
-static void measure_reach(struct drawn_model *model, const struct example_set *examples, size_t steps,
-                          float *grad_logits, struct reach *reach) {
-    size_t count = examples->count, classes = model->model.class_count;
-    const float *logits = drawn_model_forward(model, examples->values, count);
-    double loss = cross_entropy(logits, examples->labels, count, classes, 1 / (float)count, grad_logits);
-    reach->loss = (float)(loss / (double)count);
-    struct model_batch batch = {.count = count, .values = examples->values, .stop = model->stop};
-    model_backward(&model->model, model->parameters, &model->workspace, &batch, grad_logits, reach->inputs,
-                   NULL, model->kernels);
-    for (size_t t = 0; t < steps; t++) {
-        double sum = 0;
-        for (size_t i = 0; i < count; i++)
-            sum += (double)fabsf(reach->inputs[i * steps + t]);
-        reach->gradient[t] = (float)(sum / (double)count);
-    }
-}
-
-static void write_row(const struct result_sink *sink, const char *name, const struct reach *reach,
+static void write_row(const struct result_sink *sink, const char *name, const struct input_gradient *reach,
                       size_t steps) {
     float first = reach->gradient[0], last = reach->gradient[steps - 1];
     result_begin_object(sink, NULL);
@@ -147,23 +128,23 @@ static bool measure_model(struct experiment_context *context, const char *name, 
     request.stop = &context->host.stop;
     struct torch_generator generator;
     struct drawn_model model;
-    struct arena arena = {0};
+    struct input_gradient reach = {0};
     torch_generator_seed(&generator, (uint64_t)parameter_integer(set, "seed"));
     bool done = drawn_model_open(&model, &request, &generator, error);
-    size_t floats = request.steps + request.examples * (request.steps + model.model.class_count);
-    done = done && arena_init(&arena, floats * sizeof(float) + 3 * ARENA_ALIGNMENT, error);
     if (!done)
         goto cleanup;
-    struct reach reach = {.gradient = arena_floats(&arena, request.steps),
-                          .inputs = arena_floats(&arena, request.examples * request.steps)};
-    float *grad_logits = arena_floats(&arena, request.examples * model.model.class_count);
-    measure_reach(&model, &task->train, request.steps, grad_logits, &reach);
-    done = experiment_check_cancelled(context, error);
-    if (!done)
-        goto cleanup;
-    write_row(&context->result, name, &reach, request.steps);
+    struct input_gradient_request wanted = {.model = &model.model,
+                                            .parameters = model.parameters,
+                                            .set = &task->train,
+                                            .examples = task->train.count,
+                                            .at_once = at_once(set),
+                                            .kernels = model.kernels,
+                                            .stop = model.stop};
+    done = input_gradient_compute(&reach, &wanted, error) && experiment_check_cancelled(context, error);
+    if (done)
+        write_row(&context->result, name, &reach, request.steps);
 cleanup:
-    arena_free(&arena);
+    input_gradient_free(&reach);
     drawn_model_close(&model);
     return done;
 }

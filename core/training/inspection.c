@@ -415,11 +415,36 @@ static void predict(struct inspection *inspection, size_t length, struct predict
                                       .attention = has_matrices ? inspection->attention : NULL};
 }
 
-bool inspection_input_gradient(struct inspection *inspection, size_t examples,
+/* Returns how many of the examples fit into the memory for gradients together; 0 if not even one does. */
+static size_t gradients_at_once(const struct model *model, size_t examples) {
+    size_t at_once = examples < INPUT_GRADIENT_AT_ONCE ? examples : INPUT_GRADIENT_AT_ONCE;
+    while (at_once > 0 && input_gradient_memory_size(model, at_once) > INSPECTION_GRADIENT_MEMORY)
+        at_once /= 2;
+    return at_once;
+}
+
+bool inspection_input_gradient(struct inspection *inspection, size_t *examples,
                                struct input_gradient *gradient, struct error *error) {
-    return input_gradient_compute(gradient, &inspection->setup.model, inspection->weights,
-                                  &inspection->setup.task->train, examples, inspection->kernels,
-                                  inspection->stop, error);
+    const struct model *model = &inspection->setup.model;
+    const struct example_set *set = &inspection->setup.task->train;
+    *gradient = (struct input_gradient){0};
+    if (model->reads_tokens)
+        return error_set(error, ERROR_CONFLICT, "words have no gradient; only tasks of numbers do");
+    if (*examples > set->count)
+        *examples = set->count;
+    size_t at_once = gradients_at_once(model, *examples);
+    if (at_once == 0)
+        return error_set(
+            error, ERROR_TOO_LARGE, "the gradient of one example takes %.1f MB; at most %.1f MB are allowed",
+            (double)input_gradient_memory_size(model, 1) / 1e6, INSPECTION_GRADIENT_MEMORY / 1e6);
+    struct input_gradient_request request = {.model = model,
+                                             .parameters = inspection->weights,
+                                             .set = set,
+                                             .examples = *examples,
+                                             .at_once = at_once,
+                                             .kernels = inspection->kernels,
+                                             .stop = inspection->stop};
+    return input_gradient_compute(gradient, &request, error);
 }
 
 bool inspection_predict_sequence(struct inspection *inspection, const float *values, size_t length,

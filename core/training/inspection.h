@@ -105,9 +105,12 @@ struct attention_mean {
 bool inspection_mean_attention(struct inspection *inspection, struct attention_mean *mean,
                                struct error *error);
 
-/* How much gradient reaches each input step, over the first `examples` of the training set; see
- * core/training/input_gradient.h for the errors. Free with input_gradient_free, even after a failure. */
-bool inspection_input_gradient(struct inspection *inspection, size_t examples,
+/* How much gradient reaches each input step, over the first training examples: `*examples`, or as many as
+ * there are, which it is set to. They are taken in parts of at most INSPECTION_GRADIENT_MEMORY bytes.
+ * ERROR_CONFLICT if the model reads tokens, which have no gradient; ERROR_TOO_LARGE if one example takes more
+ * than that. Free with input_gradient_free, even after a failure. */
+enum { INSPECTION_GRADIENT_MEMORY = 16 << 20 };
+bool inspection_input_gradient(struct inspection *inspection, size_t *examples,
                                struct input_gradient *gradient, struct error *error);
 
 /* One prediction. A sequence is given as in the data; it is standardised if the run's were. The inspection

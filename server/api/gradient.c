@@ -4,7 +4,7 @@
 
 #include "server/formats/json_writer.h"
 
-static bool write_gradient(struct request *request, const struct inspector_slot *slot,
+static bool write_gradient(struct request *request, const struct inspector_slot *slot, size_t examples,
                            const struct input_gradient *gradient, struct error *error) {
     size_t steps = inspection_step_count(slot->inspection);
     float first = gradient->gradient[0], last = gradient->gradient[steps - 1];
@@ -15,8 +15,8 @@ static bool write_gradient(struct request *request, const struct inspector_slot 
     json_write_begin_object(&text, NULL);
     json_write_integer(&text, "epoch", (int64_t)slot->epoch);
     bool done = api_write_epochs_kept(request->service, &text, request_path_value(request, 0), error);
-    json_write_integer(&text, "examples", (int64_t)gradient->examples);
-    json_write_number(&text, "loss", gradient->loss);
+    json_write_integer(&text, "examples", (int64_t)examples);
+    result_real(&sink, "loss", gradient->loss);
     result_vector(&sink, "gradient", gradient->gradient, steps);
     result_real(&sink, "first", first);
     result_real(&sink, "last", last);
@@ -41,8 +41,8 @@ void api_gradient_get(struct request *request) {
                                                         request_stop(request), &error);
     struct input_gradient gradient = {0};
     size_t examples = (size_t)parameter_integer(&request->query, "examples");
-    if (!slot || !inspection_input_gradient(slot->inspection, examples, &gradient, &error) ||
-        !write_gradient(request, slot, &gradient, &error))
+    if (!slot || !inspection_input_gradient(slot->inspection, &examples, &gradient, &error) ||
+        !write_gradient(request, slot, examples, &gradient, &error))
         response_set_error(&request->response, &error);
     input_gradient_free(&gradient);
     inspector_release(inspector, slot);
